@@ -1,0 +1,49 @@
+"""The ``dhd`` command: finds its subcommands in ``dhd.commands`` and runs one."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import pkgutil
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+
+import dhd
+from dhd import commands
+from dhd.errors import DhdError
+
+
+def _subcommands() -> dict[str, ModuleType]:
+    names = sorted(module.name for module in pkgutil.iter_modules(commands.__path__))
+    return {
+        name.replace("_", "-"): importlib.import_module(f"dhd.commands.{name}") for name in names
+    }
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of ``dhd`` with all subcommands."""
+    parser = argparse.ArgumentParser(prog="dhd", description=dhd.__doc__)
+    parser.add_argument("--version", action="version", version=f"dhd {dhd.__version__}")
+    choices = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, module in _subcommands().items():
+        sub = choices.add_parser(name, help=module.HELP, description=module.HELP)
+        module.add_arguments(sub)
+        sub.set_defaults(run=module.run)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run ``dhd``; return the exit code (2 for an error that the user can mend)."""
+    args = build_parser().parse_args(argv)
+    try:
+        return int(args.run(args))
+    except DhdError as error:
+        print(f"dhd: error: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Settings: declared once as pydantic models, validated before the first job."""
