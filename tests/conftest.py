@@ -15,7 +15,7 @@ def project_root() -> Path:
 
 @pytest.fixture(scope="session")
 def shared_dir() -> Path:
-    """Return the folder of shared reference material beside the project; skip where it is missing."""
+    """Return the folder of reference material beside the project; skip where it is missing."""
     folder = PROJECT_ROOT.parent / "shared"
     if not folder.is_dir():
         pytest.skip(f"no reference material: {folder} does not exist")
