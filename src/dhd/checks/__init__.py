@@ -1,0 +1,1 @@
+"""Runners of case files: hard inputs with the outcome that the product must give."""
