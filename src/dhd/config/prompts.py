@@ -1,0 +1,79 @@
+"""Settings of prompts and of the structured answers that they ask for."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, field_validator
+
+from dhd.config.strict import Strict
+from dhd.messages import FIELD_NAMES
+
+LimitedField = Literal[
+    "role",
+    "proposed_answer",
+    "reasoning_direction",
+    "key_idea",
+    "critical_assumption",
+    "what_to_check",
+    "work",
+    "final_answer",
+]
+"""Strings in structured answers whose length can be limited."""
+
+
+class PromptSettings(Strict):
+    """The ``prompts`` section of the config.
+
+    The limits apply to structured output alone: they keep a small model brief and are
+    left out for models that may write as much as their token budget allows.
+    """
+
+    folder: str = Field(
+        "resources/prompts",
+        min_length=1,
+        description="Folder of templates; a file that it lacks is taken from resources/prompts.",
+    )
+    field_order: list[str] = Field(
+        default=[
+            "reasoning_direction",
+            "key_idea",
+            "critical_assumption",
+            "what_to_check",
+            "proposed_answer",
+            "confidence",
+        ],
+        description="Order in which a hypothesizer writes the six fields of a message.",
+    )
+    field_max_chars: dict[LimitedField, Annotated[int, Field(gt=0)]] = Field(
+        default_factory=dict,
+        description="Most characters of a string in structured output; unlimited if absent.",
+    )
+    confidence_levels: list[str] = Field(
+        default=["very low", "low", "medium", "high", "very high"],
+        min_length=2,
+        description="Words among which a hypothesizer states its confidence.",
+    )
+    constrain_answers: bool = Field(
+        True,
+        description="Allow only letters of options, digits or numbers where the format has them.",
+    )
+    multi_choice_count: int | None = Field(
+        None,
+        gt=0,
+        description="Options that every multi_choice answer names; any number if absent.",
+    )
+
+    @field_validator("field_order")
+    @classmethod
+    def _all_fields_once(cls, value: list[str]) -> list[str]:
+        if sorted(value) != sorted(FIELD_NAMES):
+            raise ValueError(f"must name each of these once: {', '.join(FIELD_NAMES)}")
+        return value
+
+    @field_validator("confidence_levels")
+    @classmethod
+    def _no_level_twice(cls, value: list[str]) -> list[str]:
+        if len(set(value)) < len(value) or not all(level.strip() for level in value):
+            raise ValueError("must be distinct words")
+        return value

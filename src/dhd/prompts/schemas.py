@@ -1,0 +1,119 @@
+"""JSON schemas of the structured answers, one object per distinct schema."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from string import ascii_uppercase
+from typing import Any, Final
+
+from dhd.config.prompts import LimitedField, PromptSettings
+from dhd.messages import POOL_SIZE
+from dhd.problems import Problem
+
+Schema = dict[str, Any]
+
+#: More options than this give a pattern instead of a list of all their subsets.
+MOST_OPTIONS_LISTED: Final = 6
+_INTEGER: Final = r"^-?[0-9]{1,30}$"
+_NUMBER: Final = r"^-?[0-9]{1,30}(\.[0-9]{1,30})?([eE][-+]?[0-9]{1,3})?$"
+
+
+class AnswerSchemas:
+    """Builds the schemas of a study; equal schemas are one object, which engines may cache.
+
+    Every schema is an object whose keys are all required, in the order in which they are
+    to be written, and which has no further keys.
+    """
+
+    def __init__(self, settings: PromptSettings) -> None:
+        self._settings = settings
+        self._recruiter = _object({"roles": _list_of(self._string("role"), POOL_SIZE)})
+        self._evaluator = _object(
+            {
+                "verdict": {"type": "string", "enum": ["PASS", "FAIL"]},
+                "correctness": {"type": "integer", "enum": [1, 0]},
+            }
+        )
+        self._by_answer: dict[tuple[str, str, int], Schema] = {}
+
+    def recruiter(self) -> Schema:
+        """Return ``{"roles": [five strings "Name: lens"]}``."""
+        return self._recruiter
+
+    def evaluator(self) -> Schema:
+        """Return ``{"verdict": "PASS" | "FAIL", "correctness": 1 | 0}``."""
+        return self._evaluator
+
+    def hypothesizer(self, problem: Problem) -> Schema:
+        """Return the six fields of a message in the configured order."""
+        key = ("hypothesizer", problem.answer_format, len(problem.options or ()))
+        if key not in self._by_answer:
+            self._by_answer[key] = _object(
+                {name: self._field(name, problem) for name in self._settings.field_order}
+            )
+        return self._by_answer[key]
+
+    def integrator(self, problem: Problem) -> Schema:
+        """Return ``{"work": text, "final_answer": answer}``."""
+        key = ("integrator", problem.answer_format, len(problem.options or ()))
+        if key not in self._by_answer:
+            answer = self._answer("final_answer", problem)
+            self._by_answer[key] = _object({"work": self._string("work"), "final_answer": answer})
+        return self._by_answer[key]
+
+    def _field(self, name: Any, problem: Problem) -> Schema:
+        if name == "proposed_answer":
+            return self._answer("proposed_answer", problem)
+        if name == "confidence":
+            return {"type": "string", "enum": list(self._settings.confidence_levels)}
+        return self._string(name)
+
+    def _string(self, name: LimitedField) -> Schema:
+        limit = self._settings.field_max_chars.get(name)
+        return {"type": "string"} if limit is None else {"type": "string", "maxLength": limit}
+
+    def _answer(self, name: LimitedField, problem: Problem) -> Schema:
+        letters = list(ascii_uppercase[: len(problem.options or ())])
+        if self._settings.constrain_answers:
+            match problem.answer_format:
+                case "choice":
+                    return _one_of(letters)
+                case "multi_choice":
+                    return _some_of(letters, self._settings.multi_choice_count)
+                case "matching" if letters:
+                    return _one_of(letters)
+                case "integer":
+                    return {"type": "string", "pattern": _INTEGER}
+                case "numeric":
+                    return {"type": "string", "pattern": _NUMBER}
+        return self._string(name)
+
+
+def _object(properties: dict[str, Schema]) -> Schema:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _list_of(items: Schema, count: int) -> Schema:
+    return {"type": "array", "items": items, "minItems": count, "maxItems": count}
+
+
+def _one_of(letters: list[str]) -> Schema:
+    if letters:
+        return {"type": "string", "enum": letters}
+    return {"type": "string", "pattern": "^[A-Z]$"}
+
+
+def _some_of(letters: list[str], count: int | None) -> Schema:
+    if not letters or len(letters) > MOST_OPTIONS_LISTED:
+        more = "{0,25}" if count is None else f"{{{count - 1}}}"
+        return {"type": "string", "pattern": f"^[A-Z](, [A-Z]){more}$"}
+    sizes = range(1, len(letters) + 1) if count is None else [min(count, len(letters))]
+    return {
+        "type": "string",
+        "enum": [", ".join(some) for size in sizes for some in combinations(letters, size)],
+    }
