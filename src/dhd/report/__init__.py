@@ -1,0 +1,1 @@
+"""From computed frames to files: tables in four formats and the comparison with the paper."""
