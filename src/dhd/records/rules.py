@@ -79,11 +79,12 @@ def _foreign_condition(frame: pd.DataFrame) -> BoolArray:
 def _wrong_k(frame: pd.DataFrame) -> BoolArray:
     k = _integers(frame, "k")
     scan = _is(frame, "study", "scan")
-    bad = ~scan & (k != POOL_SIZE)
+    bad: BoolArray = ~scan & (k != POOL_SIZE)
     bad |= scan & _is(frame, "condition", "independent") & (k != 0)
     bad |= scan & _is(frame, "condition", "single") & (k != 1)
     bad |= scan & _is(frame, "condition", "full") & (k < 1)
-    return bad | (scan & _is(frame, "condition", "removal") & (k < LOO_SIZES[0]))
+    bad |= scan & _is(frame, "condition", "removal") & (k < LOO_SIZES[0])
+    return bad
 
 
 def _wrong_message_index(frame: pd.DataFrame) -> BoolArray:
@@ -91,16 +92,21 @@ def _wrong_message_index(frame: pd.DataFrame) -> BoolArray:
     masking = _is(frame, "study", "masking")
     untargeted = _is(frame, "condition", "independent", "full") & ~masking
     removal = _is(frame, "condition", "removal")
-    return (untargeted & (index != 0)) | (~untargeted & (index == 0)) | (removal & (index > k))
+    bad: BoolArray = untargeted & (index != 0)
+    bad |= ~untargeted & (index == 0)
+    bad |= removal & (index > k)
+    return bad
 
 
 def _wrong_block(frame: pd.DataFrame) -> BoolArray:
-    return _is(frame, "study", "scan") != (_integers(frame, "block") == 0)
+    bad: BoolArray = _is(frame, "study", "scan") != (_integers(frame, "block") == 0)
+    return bad
 
 
 def _wrong_repeat(frame: pd.DataFrame) -> BoolArray:
     paired = _is(frame, "condition", "full", "repeat") & ~_is(frame, "study", "scan")
-    return ~paired & (_integers(frame, "repeat") != 1)
+    bad: BoolArray = ~paired & (_integers(frame, "repeat") != 1)
+    return bad
 
 
 def _wrong_integrator(frame: pd.DataFrame) -> BoolArray:
