@@ -1,0 +1,101 @@
+"""A user's own benchmark: one JSON object a line."""
+
+from __future__ import annotations
+
+import re
+from string import ascii_uppercase
+from typing import Self
+
+from pydantic import Field, ValidationError, model_validator
+
+from dhd.benchmarks.files import Source, SourceFile, decode, text_lines
+from dhd.benchmarks.loaded import Loaded, Loading
+from dhd.benchmarks.rows import Text, Trimmed, describe
+from dhd.config.strict import Strict
+from dhd.errors import BenchmarkError
+from dhd.problems import AnswerFormat, Problem
+
+PATTERNS = ("*.jsonl",)
+#: How a reference may write its option letters: B, B OR D (either) · BD, B,D, B; D (both).
+_LETTERS = {
+    "choice": re.compile(r"[A-Z](?: OR [A-Z])*"),
+    "multi_choice": re.compile(r"[A-Z](?:[,;]? ?[A-Z])*"),
+}
+
+
+class UserRow(Strict):
+    """One line of a user's JSONL.
+
+    ``options`` are the option texts A, B, C, … that are shown after the problem; the
+    reference of a choice problem is the letter, or letters, of what is right.
+    """
+
+    problem_id: Trimmed
+    problem: Text
+    reference: Trimmed
+    answer_format: AnswerFormat
+    options: tuple[Trimmed, ...] | None = Field(None, min_length=2, max_length=26)
+    stratum: Trimmed | None = None
+    unit: Trimmed | None = None
+    license: str = ""
+    source: str = ""
+
+    @model_validator(mode="after")
+    def _letters_exist(self) -> Self:
+        pattern = _LETTERS.get(self.answer_format)
+        if pattern is None:
+            return self
+        letters = ascii_uppercase[: len(self.options)] if self.options else ascii_uppercase
+        named = set(re.findall(r"[A-Z]", self.reference.replace(" OR ", " ")))
+        if not pattern.fullmatch(self.reference) or not named <= set(letters):
+            raise ValueError(
+                f"reference of a {self.answer_format} problem must be option letters "
+                f"among {letters[0]}…{letters[-1]}, not {self.reference!r}"
+            )
+        return self
+
+
+def load_user(loading: Loading) -> Loaded:
+    """Load a user's JSONL; the uid is ``<benchmark key>:<problem_id>``.
+
+    Unknown keys are refused; errors name file, line and key.
+    """
+    file = loading.source.read(PATTERNS)
+    loaded = Loaded()
+    lines: dict[str, int] = {}
+    for number, line in text_lines(decode(file)):
+        row = _parse(file, number, line)
+        first = lines.setdefault(row.problem_id, number)
+        if first != number:
+            raise BenchmarkError(
+                f"{file.path}:{number}: problem_id: found {row.problem_id!r} again, "
+                f"first on line {first}; expected unique ids"
+            )
+        loaded.problems.append(
+            Problem(
+                problem_uid=f"{loading.key}:{row.problem_id}",
+                benchmark=loading.key,
+                problem=row.problem,
+                reference=row.reference,
+                answer_format=row.answer_format,
+                options=row.options,
+                stratum=row.stratum,
+                unit=row.unit,
+                license=row.license,
+                source=row.source or f"{file.name} line {number}",
+                source_sha256=file.sha256,
+            )
+        )
+    return loaded
+
+
+def _parse(file: SourceFile, number: int, line: str) -> UserRow:
+    try:
+        return UserRow.model_validate_json(line)
+    except ValidationError as error:
+        raise BenchmarkError(f"{file.path}:{number}: {describe(error, line)}") from error
+
+
+def count_user(source: Source) -> int:
+    """Return how many problems a JSONL has, without parsing them."""
+    return len(text_lines(decode(source.read(PATTERNS))))
