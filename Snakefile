@@ -1,0 +1,47 @@
+from pathlib import Path
+
+from snakemake.utils import min_version
+
+min_version("9.6")
+
+
+if "study" not in config:
+
+    configfile: Path(workflow.basedir, "config", "config.yaml")
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/benchmarks.smk"
+include: "workflow/rules/deliberation.smk"
+include: "workflow/rules/judging.smk"
+include: "workflow/rules/records.smk"
+include: "workflow/rules/results.smk"
+
+
+localrules:
+    all,
+    records,
+    tables,
+    figures,
+
+
+rule all:
+    default_target: True
+    input:
+        rules.make_tables.output,
+        rules.make_figures.output,
+
+
+rule records:
+    input:
+        rules.collect_records.output,
+
+
+rule tables:
+    input:
+        rules.make_tables.output,
+
+
+rule figures:
+    input:
+        rules.make_figures.output,

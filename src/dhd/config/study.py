@@ -1,0 +1,143 @@
+"""Settings of a study: one model a section of ``config/config.yaml``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints, model_validator
+
+from dhd.analysis.settings import AnalysisSettings
+from dhd.config.benchmarks import BenchmarkSettings
+from dhd.config.prompts import PromptSettings
+from dhd.config.strict import Strict
+from dhd.requests import Decoding, Role
+
+Identifier = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_.-]*$", max_length=64)]
+"""A key that becomes a wildcard and part of a path."""
+
+
+class FamilySettings(Strict):
+    """A generating family: the model that fills all reasoning roles."""
+
+    actor: str = Field(description="Key of the model in the models file.")
+
+
+class JudgingSettings(Strict):
+    """How submissions are judged (paper, Evaluation Procedure)."""
+
+    method: Literal["rules", "llm", "rules_then_llm"]
+    evaluator: str | None = Field(None, description="Key of the evaluator's model.")
+    shared_with: list[str] = Field(
+        default_factory=list,
+        description="Families whose actor is the evaluator's model, on purpose.",
+    )
+    share_identical_submissions: bool = Field(
+        True, description="Judge equal submissions of a problem once."
+    )
+    comparison_limit_s: float = Field(5.0, gt=0, description="Time limit of one rule comparison.")
+    max_attempts: int = Field(3, gt=0, description="Tries for a verdict that can be parsed.")
+
+    @model_validator(mode="after")
+    def _evaluator_fits_method(self) -> JudgingSettings:
+        if self.method == "rules" and self.evaluator is not None:
+            raise ValueError("method 'rules' asks no model: remove 'evaluator'")
+        if self.method != "rules" and self.evaluator is None:
+            raise ValueError(f"method {self.method!r} needs 'evaluator', a key of the models file")
+        return self
+
+
+class RoleDecoding(Strict):
+    """Sampling settings of one role (paper Table 27)."""
+
+    temperature: float = Field(ge=0, le=2)
+    max_tokens: int = Field(gt=0, description="Output-token limit.")
+    top_p: float = Field(1.0, gt=0, le=1)
+
+    def as_decoding(self) -> Decoding:
+        """Return the settings as requests carry them."""
+        return Decoding(self.temperature, self.max_tokens, self.top_p)
+
+
+class DecodingSettings(Strict):
+    """Sampling settings of all roles; the defaults are the paper's (Table 27)."""
+
+    recruiter: RoleDecoding = RoleDecoding(temperature=0.0, max_tokens=2048)
+    hypothesizer: RoleDecoding = RoleDecoding(temperature=0.7, max_tokens=4096)
+    integrator: RoleDecoding = RoleDecoding(temperature=0.0, max_tokens=4096)
+    evaluator: RoleDecoding = RoleDecoding(temperature=0.0, max_tokens=4096)
+
+    def by_role(self) -> dict[Role, Decoding]:
+        """Return role → decoding."""
+        return {
+            "recruiter": self.recruiter.as_decoding(),
+            "hypothesizer": self.hypothesizer.as_decoding(),
+            "integrator": self.integrator.as_decoding(),
+            "evaluator": self.evaluator.as_decoding(),
+        }
+
+
+class DeliberationSettings(Strict):
+    """Retries of outputs that cannot be used."""
+
+    max_roster_attempts: int = Field(3, gt=0)
+    max_message_attempts: int = Field(3, gt=0)
+    retry_temperature: float | None = Field(
+        None,
+        ge=0,
+        le=2,
+        description="Temperature of second and later attempts; null keeps the role's.",
+    )
+
+
+class ReplaySettings(Strict):
+    """How the integrator scan asks its cells."""
+
+    share_identical_inputs: bool = Field(
+        True, description="Ask equal inputs once: 18 instead of 24 integrator calls a problem."
+    )
+
+
+class JournalSettings(Strict):
+    """Durability and retries of requests."""
+
+    max_attempts: int = Field(
+        3, gt=0, description="Runs in which a failed request is asked before it stays failed."
+    )
+    drain_s: float = Field(
+        60.0, ge=0, description="Time for requests in flight to finish after SIGTERM."
+    )
+    stale_after_s: float = Field(
+        180.0, gt=0, description="Age of a heartbeat after which another host's lock is void."
+    )
+
+
+class ShardSettings(Strict):
+    """Unit of work and of journal."""
+
+    problems: int = Field(16, gt=0, description="Problems of one shard.")
+
+
+class BundleSettings(Strict):
+    """Unit of submission: the shards that one scheduler job takes."""
+
+    deliberation_shards: int = Field(8, gt=0)
+    judging_shards: int = Field(16, gt=0)
+
+
+class StudySettings(Strict):
+    """One study: everything that ``config/config.yaml`` may say."""
+
+    study: Identifier = Field(description="Name of the study and of its results folder.")
+    seed: int = Field(20260814, ge=0, description="Seed of all requests.")
+    models_file: str = "config/models.yaml"
+    families: dict[Identifier, FamilySettings] = Field(min_length=1)
+    benchmarks: dict[Identifier, BenchmarkSettings] = Field(min_length=1)
+    judging: JudgingSettings
+    decoding: DecodingSettings = DecodingSettings()
+    prompts: PromptSettings = PromptSettings()
+    deliberation: DeliberationSettings = DeliberationSettings()
+    replay: ReplaySettings = ReplaySettings()
+    journal: JournalSettings = JournalSettings()
+    shards: ShardSettings = ShardSettings()
+    bundles: BundleSettings = BundleSettings()
+    analysis: AnalysisSettings = AnalysisSettings()

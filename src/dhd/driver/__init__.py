@@ -1,0 +1,6 @@
+"""The driver: many coroutines over few engines, with a journal between them."""
+
+from dhd.driver.queue import EngineQueue, Stopped
+from dhd.driver.session import Session, ShardWork
+
+__all__ = ["EngineQueue", "Session", "ShardWork", "Stopped"]

@@ -1,0 +1,196 @@
+"""The queue before one engine: requests wait here in sorted prompt order.
+
+The engine holds no more than it can batch; the rest waits in a heap ordered by prompt text, so
+that prompts with a common prefix are asked one after the other. Under memory pressure this keeps
+the engine's prefix cache near its ideal.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import itertools
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from dhd.engines.base import Engine
+from dhd.errors import EngineError
+from dhd.journal import Journal
+from dhd.requests import Completion, ModelIdentity, Request, content_key
+
+_MAX_CONSECUTIVE_FAILURES = 64
+"""Failures in a row, without one answer, after which the engine counts as out of order."""
+
+_TRANSIENT_PREFIXES = ("http_", "timeout", "connection", "bad_response", "engine_")
+
+
+class Stopped(Exception):  # noqa: N818 - a signal to coroutines, not an error of theirs
+    """The job was told to stop before this request was asked."""
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """One request on its way, with the journals and futures that wait for it."""
+
+    request: Request
+    journals: dict[int, Journal] = field(default_factory=dict)
+    futures: list[asyncio.Future[Completion]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class QueueCounts:
+    """What a queue did in this run."""
+
+    asked: int = 0
+    found: int = 0
+    ok: int = 0
+    failed: Counter[str] = field(default_factory=Counter)
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class EngineQueue:
+    """Requests for one engine; the engine starts with the first that no journal holds.
+
+    Parameters
+    ----------
+    identity
+        The model that answers; part of every content key.
+    build
+        Makes the engine; called once, and only when a request has to be asked.
+    seed
+        Seed of the study; part of every content key.
+    """
+
+    def __init__(self, identity: ModelIdentity, build: Callable[[], Engine], *, seed: int) -> None:
+        self.identity = identity
+        self.counts = QueueCounts()
+        self.on_change: Callable[[], None] = lambda: None
+        self._build = build
+        self._seed = seed
+        self._engine: Engine | None = None
+        self._heap: list[tuple[tuple[str, ...], int, str]] = []
+        self._order = itertools.count()
+        self._waiting: dict[str, _Waiting] = {}
+        self._in_flight: set[str] = set()
+        self._wake = asyncio.Event()
+        self._is_draining = False
+        self._failures_in_a_row = 0
+
+    @property
+    def outstanding(self) -> int:
+        """Return how many requests wait or are in flight."""
+        return len(self._waiting)
+
+    @property
+    def in_flight(self) -> int:
+        """Return how many requests the engine has."""
+        return len(self._in_flight)
+
+    async def ask(self, request: Request, journal: Journal) -> Completion:
+        """Return the outcome of a request: from the journal, else from the engine.
+
+        Raises
+        ------
+        Stopped
+            When the job was told to stop and the request was not asked any more.
+        """
+        key = content_key(self.identity, request, self._seed)
+        found = journal.find(key)
+        if found is not None:
+            self.counts.found += 1
+            return found
+        if self._is_draining and key not in self._in_flight:
+            raise Stopped
+        waiting = self._waiting.get(key)
+        if waiting is None:
+            waiting = self._waiting[key] = _Waiting(request)
+            prompt = tuple(turn.content for turn in request.turns)
+            heapq.heappush(self._heap, (prompt, next(self._order), key))
+            self._wake.set()
+        waiting.journals[id(journal)] = journal
+        future: asyncio.Future[Completion] = asyncio.get_running_loop().create_future()
+        waiting.futures.append(future)
+        return await future
+
+    def drain(self) -> None:
+        """Ask nothing new; coroutines that wait for unasked requests get `Stopped`."""
+        self._is_draining = True
+        self._heap.clear()
+        for key in [key for key in self._waiting if key not in self._in_flight]:
+            for future in self._waiting.pop(key).futures:
+                if not future.done():
+                    future.set_exception(Stopped())
+        self._wake.set()
+
+    async def pump(self) -> None:
+        """Feed the engine and deliver what it finishes, until cancelled.
+
+        Raises
+        ------
+        EngineError
+            When the engine cannot start, goes down, or fails many requests in a row.
+        """
+        while True:
+            while not self._heap and not self._in_flight:
+                self._wake.clear()
+                await self._wake.wait()
+            engine = await self._started_engine()
+            while self._heap and len(self._in_flight) < engine.capacity:
+                key = heapq.heappop(self._heap)[2]
+                self._in_flight.add(key)
+                self.counts.asked += 1
+                engine.submit(key, self._waiting[key].request)
+            if self._in_flight:
+                self._deliver(await engine.poll())
+                self.on_change()
+            await asyncio.sleep(0)
+
+    async def close(self) -> None:
+        """Close the engine if it was started."""
+        if self._engine is not None:
+            await self._engine.close()
+            self._engine = None
+
+    async def _started_engine(self) -> Engine:
+        if self._engine is None:
+            engine = self._build()
+            await engine.start()
+            self._engine = engine
+        return self._engine
+
+    def _deliver(self, completions: list[Completion]) -> None:
+        """Journal first, then hand out: what a coroutine has seen is never lost."""
+        by_journal: dict[int, tuple[Journal, list[Completion]]] = {}
+        for completion in completions:
+            for number, journal in self._waiting[completion.key].journals.items():
+                by_journal.setdefault(number, (journal, []))[1].append(completion)
+        for journal, batch in by_journal.values():
+            journal.append(batch)
+        for completion in completions:
+            self._count(completion)
+            self._in_flight.discard(completion.key)
+            for future in self._waiting.pop(completion.key).futures:
+                if not future.done():
+                    future.set_result(completion)
+
+    def _count(self, completion: Completion) -> None:
+        counts = self.counts
+        counts.prompt_tokens += completion.prompt_tokens
+        counts.cached_tokens += completion.cached_tokens
+        counts.completion_tokens += completion.completion_tokens
+        if completion.status == "ok":
+            counts.ok += 1
+            self._failures_in_a_row = 0
+            return
+        reason = completion.reason or "unknown"
+        counts.failed[reason] += 1
+        if reason.startswith(_TRANSIENT_PREFIXES):
+            self._failures_in_a_row += 1
+        if self._failures_in_a_row >= _MAX_CONSECUTIVE_FAILURES:
+            raise EngineError(
+                f"{self.identity}: {self._failures_in_a_row} requests in a row failed, the last "
+                f"with {reason!r}; mend the engine or endpoint and run again"
+            )

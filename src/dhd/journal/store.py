@@ -1,0 +1,207 @@
+"""The append-only journal of one shard's finished requests.
+
+One JSON object a line, one line a finished request, written as it finishes. A process killed
+in mid-write leaves a torn last line, which is cut off before the next append; a damaged line
+anywhere else is an error. Failed requests are lines too: they count as attempts, and a later
+success replaces them.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from dhd.errors import JournalError
+from dhd.requests import Completion
+
+_FIELDS = (
+    "key",
+    "status",
+    "text",
+    "reason",
+    "raw",
+    "finish_reason",
+    "prompt_tokens",
+    "cached_tokens",
+    "completion_tokens",
+    "answered_by",
+)
+
+#: Failures that asking again cannot mend.
+PERMANENT_REASONS = frozenset({"prompt_too_long"})
+
+
+class Journal:
+    """Finished requests of one shard, by content key.
+
+    Parameters
+    ----------
+    path
+        The journal's file; it and its folder are made when the first line is written.
+    earlier
+        Further journals to read, never to write: those of another cut of the same
+        problems into shards.
+    max_attempts
+        Failed tries after which a request stays failed.
+
+    Raises
+    ------
+    JournalError
+        When a line other than the last is damaged, or the disk refuses a write.
+    """
+
+    def __init__(self, path: Path, *, earlier: Sequence[Path] = (), max_attempts: int = 3) -> None:
+        self.path = path
+        self._max_attempts = max_attempts
+        self._done: dict[str, Completion] = {}
+        self._tries: dict[str, int] = {}
+        self._file: int | None = None
+        self._size = 0
+        self._dirty = False
+        for other in earlier:
+            self._load(other)
+        self._size = self._load(path)
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return len(self._done)
+
+    def find(self, key: str) -> Completion | None:
+        """Return the final outcome of a request, or None when it has to be asked (again)."""
+        found = self._done.get(key)
+        if found is None or found.status == "ok" or self._is_final(found):
+            return found
+        return None
+
+    def is_retryable(self, key: str) -> bool:
+        """Return whether a request failed and a later run asks it again."""
+        found = self._done.get(key)
+        return found is not None and found.status == "failed" and not self._is_final(found)
+
+    def append(self, completions: Iterable[Completion]) -> None:
+        """Write finished requests; on return they survive the death of this process.
+
+        Raises
+        ------
+        JournalError
+            When the disk is full or refuses the write; nothing half-written stays.
+        """
+        batch = list(completions)
+        if not batch:
+            return
+        lines = "".join(_encode(completion) for completion in batch)
+        self._write(lines.encode("utf-8", "backslashreplace"))
+        for completion in batch:
+            self._remember(completion)
+
+    def sync(self) -> None:
+        """Force what was written to the disk, so that it survives the death of the node."""
+        if self._file is not None and self._dirty:
+            os.fsync(self._file)
+            self._dirty = False
+
+    def close(self) -> None:
+        """Sync and close; safe to call twice."""
+        if self._file is not None:
+            self.sync()
+            os.close(self._file)
+            self._file = None
+
+    def _is_final(self, failed: Completion) -> bool:
+        return (
+            failed.reason in PERMANENT_REASONS
+            or self._tries.get(failed.key, 0) >= self._max_attempts
+        )
+
+    def _remember(self, completion: Completion) -> None:
+        if completion.status == "failed":
+            self._tries[completion.key] = self._tries.get(completion.key, 0) + 1
+            if self._done.get(completion.key, completion).status == "ok":
+                return
+        self._done[completion.key] = completion
+
+    def _load(self, path: Path) -> int:
+        """Read a journal; return the size in bytes of its undamaged part."""
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            return 0
+        good = 0
+        lines = content.split(b"\n")
+        for number, line in enumerate(lines, 1):
+            is_last = number == len(lines)
+            if line:
+                completion = _decode(line)
+                if completion is not None:
+                    self._remember(completion)
+                elif not is_last:
+                    raise JournalError(
+                        f"{path}: line {number} is damaged ({line[:60]!r}); a torn line may only "
+                        "be the last. Restore the file, or delete that line to ask the request anew"
+                    )
+                else:
+                    return good
+            good += len(line) + (0 if is_last else 1)
+        return good
+
+    def _open(self) -> int:
+        if self._file is None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+            os.ftruncate(self._file, self._size)
+            if self._size and os.pread(self._file, 1, self._size - 1) != b"\n":
+                self._size += os.write(self._file, b"\n")
+        return self._file
+
+    def _write(self, data: bytes) -> None:
+        try:
+            file = self._open()
+            written = 0
+            while written < len(data):
+                written += os.write(file, data[written:])
+        except OSError as error:
+            self._cut_back()
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+            hint = "free space" if full else "check the disk"
+            raise JournalError(
+                f"{self.path}: cannot be written ({error.strerror}); {hint} and run again: "
+                "what was journaled before is kept"
+            ) from error
+        self._size += written
+        self._dirty = True
+
+    def _cut_back(self) -> None:
+        if self._file is not None:
+            os.ftruncate(self._file, self._size)
+
+
+def _encode(completion: Completion) -> str:
+    values = ((name, getattr(completion, name)) for name in _FIELDS)
+    document = {name: value for name, value in values if value not in (None, 0, "")}
+    if completion.text == "":
+        document["text"] = ""
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def _decode(line: bytes) -> Completion | None:
+    """Return the completion of a line, or None when the line is damaged."""
+    try:
+        document: Any = json.loads(line)
+        return Completion(**document)
+    except (ValueError, TypeError):
+        return None

@@ -1,0 +1,116 @@
+"""Running one bundle: its shards, their journals, the engines, in one session."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from dhd.benchmarks import problem_count
+from dhd.config.load import Study
+from dhd.config.models import ModelSettings
+from dhd.driver import EngineQueue, Session, SessionLimits, ShardWork
+from dhd.engines.build import build_engine
+from dhd.errors import ConfigError
+from dhd.layout import Shard, StudyPaths, cut_bundles, cut_shards
+from dhd.problems import Problem
+from dhd.progress import Progress
+from dhd.requests import Generate, Role
+from dhd.stages.prepare import read_problems
+
+Stage = Literal["deliberation", "judging"]
+Result = TypeVar("Result")
+#: Makes the coroutine function that works on one problem.
+TaskMaker = Callable[[Problem], Callable[[Generate], Awaitable[Result]]]
+
+_OUTSTANDING_PER_SLOT = 2
+"""Requests kept ready for each place in an engine's batch."""
+
+
+def study_bundles(study: Study, benchmark: str, stage: Stage) -> dict[str, tuple[Shard, ...]]:
+    """Return the bundles of a benchmark by name; known from the config alone."""
+    settings = study.settings
+    entry = settings.benchmarks[benchmark]
+    path = None if entry.path is None else study.resolve(entry.path)
+    count = problem_count(benchmark, entry, path)
+    shards = cut_shards(benchmark, count, settings.shards.problems)
+    sizes = settings.bundles
+    size = sizes.deliberation_shards if stage == "deliberation" else sizes.judging_shards
+    return cut_bundles(shards, size)
+
+
+def bundle_shards(study: Study, benchmark: str, bundle: str, *, stage: Stage) -> tuple[Shard, ...]:
+    """Return the shards of one bundle.
+
+    Raises
+    ------
+    ConfigError
+        When the config has no such bundle.
+    """
+    bundles = study_bundles(study, benchmark, stage)
+    if bundle not in bundles:
+        raise ConfigError(
+            f"bundle {bundle!r}: {benchmark} has {len(bundles)} {stage} bundles, "
+            f"0000 to {len(bundles) - 1:04d}"
+        )
+    return bundles[bundle]
+
+
+def bundle_work(
+    study: Study, shards: Sequence[Shard], *, journals: Path, task: TaskMaker[Result]
+) -> list[ShardWork[Result]]:
+    """Return the work of some shards of one benchmark, a coroutine for each problem.
+
+    Journals of another cut into shards that lie in the same folder are read too, so that a
+    new shard size asks nothing anew.
+    """
+    benchmark = shards[0].benchmark
+    problems = read_problems(StudyPaths.of(study.settings.study).problems(benchmark))
+    current = {shard.name for shard in cut_shards(benchmark, len(problems), _size(study))}
+    earlier = tuple(sorted(p for p in journals.glob("*.jsonl") if p.stem not in current))
+    return [
+        ShardWork(
+            name=shard.name,
+            journal=journals / f"{shard.name}.jsonl",
+            tasks=[task(problem) for problem in problems[shard.start : shard.stop]],
+            earlier=earlier,
+        )
+        for shard in shards
+    ]
+
+
+def run_bundle(
+    study: Study,
+    work: Sequence[ShardWork[Result]],
+    *,
+    models: Mapping[Role, ModelSettings],
+    progress: Progress,
+) -> list[Result]:
+    """Work one bundle off in one session; return the results in the order of its problems.
+
+    Roles whose models are the same share one engine.
+    """
+    queues: dict[Role, EngineQueue] = {}
+    by_model: dict[str, EngineQueue] = {}
+    for role, model in models.items():
+        name = repr(model)
+        if name not in by_model:
+            by_model[name] = EngineQueue(
+                model.identity(), partial(build_engine, model), seed=study.settings.seed
+            )
+        queues[role] = by_model[name]
+    journal = study.settings.journal
+    limits = SessionLimits(
+        max_attempts=journal.max_attempts,
+        drain_s=journal.drain_s,
+        stale_after_s=journal.stale_after_s,
+        max_outstanding=_OUTSTANDING_PER_SLOT * max(m.max_in_flight for m in models.values()),
+    )
+    session: Session[Result] = Session(queues, limits, progress)
+    results = session.run(work)
+    return [result for one in work for result in results[one.name]]
+
+
+def _size(study: Study) -> int:
+    return study.settings.shards.problems

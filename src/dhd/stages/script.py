@@ -1,0 +1,55 @@
+"""What every rule script does around its one library call: settings, log, errors."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+from dhd.config.load import Study, load_study
+from dhd.errors import DhdError
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What a rule script needs: the checked settings, and the console behind its log."""
+
+    study: Study
+    console: TextIO
+
+
+@contextmanager
+def rule_job(snakemake: Any) -> Iterator[Job]:
+    """Run the body of a rule script with its output in the rule's log.
+
+    Everything that the job prints, libraries in C included, goes to the log. Progress lines
+    and an error that the user can mend show on the console too, the latter without a traceback.
+
+    Yields
+    ------
+    Job
+        The settings and the console.
+    """
+    log = Path(snakemake.log[0])
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with (
+        os.fdopen(os.dup(sys.stderr.fileno()), "w", errors="backslashreplace") as console,
+        log.open("w", encoding="utf-8") as stream,
+    ):
+        for target in (sys.stdout, sys.stderr):
+            target.flush()
+            os.dup2(stream.fileno(), target.fileno())
+        try:
+            root = Path(snakemake.scriptdir).parents[1]
+            yield Job(load_study(snakemake.config, source="config", root=root), console)
+        except DhdError as error:
+            for target in (sys.stderr, console):
+                print(f"{snakemake.rule}: {error}", file=target, flush=True)
+            raise SystemExit(1) from None
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
