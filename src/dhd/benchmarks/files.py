@@ -8,7 +8,7 @@ import json
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from dhd.errors import BenchmarkError
@@ -101,7 +101,8 @@ def verify_checksums(root: Path, pinned: Mapping[str, str]) -> None:
         If a pinned file is missing or differs; the message has both checksums.
     """
     for name, expected in pinned.items():
-        path = root if root.is_file() and root.name == name else root / name
+        is_root = root.is_file() and root.name == PurePosixPath(name).name
+        path = root if is_root else root / name
         try:
             found = file_sha256(path)
         except OSError as error:

@@ -56,6 +56,11 @@ class Loader(Protocol):
         ...
 
 
+def note(what: str, names: Sequence[str]) -> str:
+    """Return a note: what, how many, and the first of them by name."""
+    return f"{what}: {len(names)}: {listing(names)}"
+
+
 def listing(names: Sequence[str], most: int = 8) -> str:
     """Return the first names, and how many more there are."""
     shown = ", ".join(names[:most])

@@ -13,6 +13,10 @@ from dhd.errors import BenchmarkError
 def _not_blank(text: str) -> str:
     if not text.strip():
         raise ValueError("must not be empty")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"must be valid Unicode, not half a pair at {error.start}") from error
     return text
 
 

@@ -81,40 +81,43 @@ class RemoteSettings(Strict):
             raise ValueError("remote: repository and url exclude each other; give one")
         git, url, known = self._addresses(upstream)
         revision = self.revision or (known.revision if known else None)
-        if revision is None:
-            raise ValueError(
-                "remote.revision is missing: give the 40-hex commit to use, "
-                f"e.g. from `git ls-remote {git} HEAD`"
-            )
+        files = {**(known.files if known else {}), **self.files}
+        pinned = {name: sha256 for name, sha256 in files.items() if sha256 is not None}
+        if revision is None or not files or len(pinned) < len(files):
+            raise ValueError(_how_to_pin(revision, files, git, url))
         base = _web_address(url).replace("{revision}", revision)
         return tuple(
-            RemoteFile(name, base + quote(name), sha256)
-            for name, sha256 in self._pinned_files(known, base).items()
+            RemoteFile(name, base + quote(name), sha256) for name, sha256 in pinned.items()
         )
 
     def _addresses(self, upstream: Upstream | None) -> tuple[str, str, Upstream | None]:
         if self.repository:
-            return (*map(_mirrored, dataset_addresses(self.repository)), None)
+            git, url = dataset_addresses(self.repository)
+            return _mirrored(git), _mirrored(url), None
         if self.url:
             return "REPOSITORY", self.url, None
         if upstream is None:
             raise ValueError("remote: give repository or url; this loader has no upstream")
         return _mirrored(upstream.repository), _mirrored(upstream.url), upstream
 
-    def _pinned_files(self, known: Upstream | None, base: str) -> dict[str, str]:
-        files = {**(known.files if known else {}), **self.files}
-        if not files:
-            raise ValueError(
-                f"remote.files is missing: name the files below {base} as name: sha256"
-            )
-        unknown = [name for name, sha256 in files.items() if sha256 is None]
-        if unknown:
-            raise ValueError(
-                f"remote.files lacks the sha256 of {', '.join(unknown)}: fetch them once from "
-                f"{base}, look at them with `dhd benchmarks --loader … --path …`, which prints "
-                "each file's sha256, and write that here"
-            )
-        return {name: sha256 for name, sha256 in files.items() if sha256 is not None}
+
+def _how_to_pin(revision: str | None, files: Mapping[str, str | None], git: str, url: str) -> str:
+    """Say which pins are missing and how to find them."""
+    faults = []
+    if revision is None:
+        faults.append(
+            "remote.revision is missing: give the 40-hex commit to use, "
+            f"e.g. from `git ls-remote {git} HEAD`"
+        )
+    lacking = [name for name, sha256 in files.items() if sha256 is None]
+    if lacking or not files:
+        what = f"lacks the sha256 of {', '.join(lacking)}" if lacking else "is missing"
+        faults.append(
+            f"remote.files {what}: fetch the data once from {url}, look at it with "
+            "`dhd benchmarks --loader … --path …`, which prints each file's sha256, and "
+            "write name: sha256 for each"
+        )
+    return "; ".join(faults)
 
 
 class BenchmarkSettings(Strict):
