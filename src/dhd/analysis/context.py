@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -22,10 +23,12 @@ from dhd.analysis.settings import AnalysisSettings
 from dhd.errors import DhdError
 from dhd.records import Records
 
+T = TypeVar("T")
+
 #: Row keys that stand for several benchmarks or models.
-POOLED = "pooled"
-MACRO = "macro"
-BOTH = "both"
+POOLED: Final = "pooled"
+MACRO: Final = "macro"
+BOTH: Final = "both"
 
 
 class Absent(DhdError):  # noqa: N818 - the outcome of a table, not a failure of the program
@@ -64,7 +67,7 @@ class AnalysisContext:
     records: Records
     settings: AnalysisSettings
     decoding: Mapping[str, tuple[float, int]] | None = None
-    _cache: dict[str, pd.DataFrame] = field(default_factory=dict, repr=False, compare=False)
+    _cache: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def order_models(self, keys: Iterable[str]) -> tuple[str, ...]:
         """Return the distinct model keys: the named ones in config order, then the others."""
@@ -73,6 +76,12 @@ class AnalysisContext:
     def order_benchmarks(self, keys: Iterable[str]) -> tuple[str, ...]:
         """Return the distinct benchmark keys: the named ones in config order, then the others."""
         return _ordered(keys, self.settings.benchmark_names)
+
+    @cached_property
+    def models(self) -> tuple[str, ...]:
+        """Every model that wrote messages or whose outcomes are recorded, in table order."""
+        tables = (self.records.messages, self.records.outcomes)
+        return self.order_models(key for table in tables for key in table["model"].unique())
 
     @cached_property
     def benchmark_of(self) -> pd.Series:
@@ -105,9 +114,14 @@ class AnalysisContext:
 
     def table(self, name: str, function: TableFunction) -> pd.DataFrame:
         """Return a table, computed at most once, for functions that read other tables."""
+        return self.cached(f"table/{name}", lambda: function(self))
+
+    def cached(self, name: str, compute: Callable[[], T]) -> T:
+        """Return ``compute()``, called at most once for a name."""
         if name not in self._cache:
-            self._cache[name] = function(self)
-        return self._cache[name]
+            self._cache[name] = compute()
+        value: T = self._cache[name]
+        return value
 
 
 TableFunction = Callable[[AnalysisContext], pd.DataFrame]
