@@ -6,8 +6,8 @@ import re
 from typing import Literal
 
 from dhd.benchmarks.files import parse_json
-from dhd.benchmarks.loaded import Loaded, Loading, listing
-from dhd.benchmarks.options import LINE_MARKER, parse_options
+from dhd.benchmarks.loaded import Loaded, Loading, note
+from dhd.benchmarks.options import LINE_MARKER, UNCERTAIN_OPTIONS, parse_options
 from dhd.benchmarks.rows import Row, Text, Trimmed, parse_row
 from dhd.errors import BenchmarkError
 from dhd.problems import AnswerFormat, Problem
@@ -52,10 +52,7 @@ def load_jeebench(loading: Loading) -> Loaded:
         if row.type.startswith("MCQ") and problem.options is None:
             without_options.append(problem.problem_uid)
     if without_options:
-        loaded.notes.append(
-            f"{len(without_options)} choice problems whose option texts are not certain, "
-            f"compared by letter: {listing(without_options)}"
-        )
+        loaded.notes.append(note(UNCERTAIN_OPTIONS, without_options))
     return loaded
 
 

@@ -7,7 +7,7 @@ from string import ascii_uppercase
 
 from dhd.benchmarks.catalogue import CATALOGUE
 from dhd.benchmarks.files import SourceFile, read_rows
-from dhd.benchmarks.loaded import Loaded, Loading, listing
+from dhd.benchmarks.loaded import Loaded, Loading, note
 from dhd.benchmarks.options import letter_of, shuffle_options
 from dhd.benchmarks.rows import Row, Text, Trimmed, parse_row
 from dhd.errors import BenchmarkError
@@ -57,10 +57,7 @@ def load_lab_bench(loading: Loading) -> Loaded:
             if len(problem.options or ()) < given:
                 thinned.append(problem.problem_uid)
     if thinned:
-        loaded.notes.append(
-            f"{len(thinned)} problems with an option that is empty or repeats another, "
-            f"left out: {listing(thinned)}"
-        )
+        loaded.notes.append(note("problems whose empty or repeated options are left out", thinned))
     return loaded
 
 

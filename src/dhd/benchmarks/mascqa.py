@@ -9,9 +9,9 @@ from typing import Annotated, Generic, Literal, TypeVar
 from pydantic import BeforeValidator, Field
 
 from dhd.benchmarks.files import SourceFile, parse_json, read_sheet
-from dhd.benchmarks.loaded import Loaded, Loading, listing
+from dhd.benchmarks.loaded import Loaded, Loading, listing, note
 from dhd.benchmarks.mascqa_golds import GoldShape, gold_shape
-from dhd.benchmarks.options import INLINE_MARKER, parse_options
+from dhd.benchmarks.options import INLINE_MARKER, UNCERTAIN_OPTIONS, parse_options
 from dhd.benchmarks.rows import Row, Text, Trimmed, parse_row
 from dhd.errors import BenchmarkError
 from dhd.problems import AnswerFormat, Problem
@@ -203,7 +203,5 @@ def _gold_notes(problems: list[Problem]) -> list[str]:
         elif shape == "alternatives":
             named.setdefault("references with alternatives", []).append(name)
         if problem.answer_format != "numeric" and problem.options is None:
-            named.setdefault(
-                "choice problems whose option texts are not certain, compared by letter", []
-            ).append(problem.problem_uid)
-    return [f"{what}: {len(names)}: {listing(names)}" for what, names in named.items()]
+            named.setdefault(UNCERTAIN_OPTIONS, []).append(problem.problem_uid)
+    return [note(what, names) for what, names in named.items()]

@@ -12,6 +12,9 @@ LINE_MARKER = re.compile(r"^[ \t]*(?:\(([A-D])\)|\[([A-D])\])", re.MULTILINE)
 #: ``(A)`` after white space or a colon (MaScQA); ``P(A)`` and ``$X_(A)$`` are no markers.
 INLINE_MARKER = re.compile(r"(?<![^\s:])\(([A-D])\)")
 
+#: What the notes say of choice problems without ``options``.
+UNCERTAIN_OPTIONS = "choice problems whose option texts are not certain, compared by letter"
+
 
 def parse_options(text: str, marker: re.Pattern[str]) -> tuple[str, ...] | None:
     """Return the four option texts that end a question, or None where they are not certain.

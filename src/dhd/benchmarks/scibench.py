@@ -6,7 +6,7 @@ import hashlib
 from collections import Counter
 
 from dhd.benchmarks.files import SourceFile, parse_json
-from dhd.benchmarks.loaded import Loaded, Loading, listing
+from dhd.benchmarks.loaded import Loaded, Loading, note
 from dhd.benchmarks.rows import Row, Text, Trimmed, parse_row
 from dhd.errors import BenchmarkError
 from dhd.problems import Problem
@@ -53,7 +53,7 @@ def load_scibench(loading: Loading) -> Loaded:
         )
     reused = [f"{source} {name}" for (source, name), times in uses.items() if times > 1]
     if reused:
-        loaded.notes.append(f"{len(reused)} reused ids told apart by their text: {listing(reused)}")
+        loaded.notes.append(note("reused ids told apart by their text", reused))
     return loaded
 
 
