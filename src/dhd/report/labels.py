@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from dhd.analysis.settings import AnalysisSettings
@@ -102,3 +102,12 @@ class Labels:
         elif column == "benchmark":
             key = self.settings.benchmark_names.get(key, key)
         return one_line(WORDS.get(column, {}).get(key, key))
+
+    def order(self, column: str, values: Iterable[str]) -> list[str]:
+        """Return the distinct `values`: those the config names in its order, then the others."""
+        named = {
+            "model": self.settings.model_names,
+            "benchmark": self.settings.benchmark_names,
+        }.get(column, {})
+        places = {name: place for place, pair in enumerate(named.items()) for name in pair}
+        return sorted(dict.fromkeys(values), key=lambda value: places.get(value, len(places)))

@@ -1,0 +1,167 @@
+"""All figures in all formats, with their captions."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dhd.errors import RecordsError
+from dhd.figures import agreement, availability, flips, offdiagonal, pool_size
+from dhd.figures.style import RC
+from dhd.report.files import write_files
+from dhd.report.labels import Labels
+
+# dhd.figures.style chooses the backend and must come before anything else of matplotlib.
+from matplotlib import rc_context  # isort: skip
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from dhd.analysis.settings import AnalysisSettings
+
+FORMATS = ("pdf", "svg", "png")
+
+
+@dataclass(frozen=True, slots=True)
+class FigureKind:
+    """One figure of the paper: how it is drawn, what its caption says, what it needs."""
+
+    draw: Callable[[pd.DataFrame, Labels], Figure]
+    caption: str
+    columns: tuple[str, ...]
+
+
+FIGURES: Mapping[str, FigureKind] = {
+    "figure_04": FigureKind(
+        flips.draw,
+        flips.CAPTION,
+        (
+            "model",
+            "proposed_answer",
+            "flip_rate_pct",
+            "helpful_share_pct",
+            "helpful_n",
+            "harmful_share_pct",
+            "harmful_n",
+        ),
+    ),
+    "figure_06": FigureKind(
+        availability.draw,
+        availability.CAPTION,
+        ("model", "benchmark", "k0_accuracy_pct", "k5_accuracy_pct", "candidate_available_pct"),
+    ),
+    "figure_07": FigureKind(
+        offdiagonal.draw,
+        offdiagonal.CAPTION,
+        ("model", "benchmark", "panel", "share_of_flips_pct", "flip_rate_pct", "flips_n"),
+    ),
+    "figure_08": FigureKind(
+        pool_size.draw,
+        pool_size.CAPTION,
+        (
+            "model",
+            "benchmark",
+            "k",
+            "wrong_helpful_pct",
+            "wrong_harmful_pct",
+            "correct_helpful_pct",
+            "correct_harmful_pct",
+        ),
+    ),
+    "figure_09": FigureKind(
+        agreement.draw,
+        agreement.CAPTION,
+        ("evaluator_a", "evaluator_b", "submissions_n", "agreement_pct", "kappa"),
+    ),
+}
+
+
+def _save(figure: Figure, name: str) -> dict[str, bytes]:
+    """Return the figure's files: bytes depend on the data and the library's version alone."""
+    metadata: dict[str, dict[str, str | None]] = {
+        "pdf": {"Title": name, "CreationDate": None, "ModDate": None},
+        "svg": {"Title": name, "Date": None},
+        "png": {"Title": name},
+    }
+    # The layout is the same in every format: solve it once.
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    files = {}
+    for suffix in FORMATS:
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format=suffix, metadata=metadata[suffix])
+        files[f"{name}.{suffix}"] = buffer.getvalue()
+    return files
+
+
+def _missing_note(name: str, frame: pd.DataFrame, labels: Labels) -> str:
+    """Return a sentence that names what the figure shows as missing, or nothing."""
+    kind = FIGURES[name]
+    keys = [c for c in kind.columns if c in ("model", "benchmark", "evaluator_a", "evaluator_b")]
+    values = [c for c in kind.columns if c.endswith(("_pct", "kappa"))]
+    rows = frame[frame[values].isna().any(axis=1)]
+    named = dict.fromkeys(
+        " / ".join(labels.show(key, row[key]) for key in keys) for _, row in rows.iterrows()
+    )
+    return f" Not determined, shown as missing: {'; '.join(named)}." if named else ""
+
+
+def render_figure(name: str, frame: pd.DataFrame, settings: AnalysisSettings) -> dict[str, bytes]:
+    """Draw one figure.
+
+    Parameters
+    ----------
+    name
+        ``figure_04`` and so on (`FIGURES`).
+    frame
+        The computed table of that name: any number of models and benchmarks.
+    settings
+        Display names.
+
+    Returns
+    -------
+    dict
+        Bytes by file name: PDF, SVG, PNG and the caption as text.
+
+    Raises
+    ------
+    RecordsError
+        When the frame lacks a column that the figure shows.
+    """
+    kind = FIGURES[name]
+    lacking = [column for column in kind.columns if column not in frame.columns]
+    if lacking:
+        raise RecordsError(
+            f"{name}: lacks the column {', '.join(lacking)}; needs {', '.join(kind.columns)}"
+        )
+    labels = Labels(settings)
+    with rc_context(RC):
+        files = _save(kind.draw(frame, labels), name)
+    number = int(name.removeprefix("figure_"))
+    caption = f"Figure {number}. {kind.caption}{_missing_note(name, frame, labels)}\n"
+    return {**files, f"{name}.txt": caption.encode()}
+
+
+def write_figures(
+    tables: Mapping[str, pd.DataFrame], settings: AnalysisSettings, out: Path
+) -> tuple[list[Path], list[str]]:
+    """Draw every figure whose numbers `tables` holds, in all formats.
+
+    All figures are drawn before the first is written.
+
+    Returns
+    -------
+    tuple
+        The files written, and the names of figures without numbers.
+    """
+    drawn = [name for name in FIGURES if name in tables and not tables[name].empty]
+    absent = [name for name in FIGURES if name not in drawn]
+    contents: dict[str, bytes] = {}
+    for name in drawn:
+        contents |= render_figure(name, tables[name], settings)
+    stale = [f"{name}.{suffix}" for name in absent for suffix in (*FORMATS, "txt")]
+    return write_files(out, contents, stale), absent
