@@ -56,12 +56,8 @@ def _draw_missing(axes: Axes, x: int, y: int) -> None:
 
 
 def _draw_cell(axes: Axes, x: int, y: int, row: pd.Series | None, colors: Colormap) -> None:
-    text: dict[str, Any] = {
-        "ha": "center",
-        "va": "center",
-        "fontsize": SMALL_PT,
-        "linespacing": 1.0,
-    }
+    centred: dict[str, Any] = {"ha": "center", "va": "center", "linespacing": 1.0}
+    text = {**centred, "fontsize": SMALL_PT}
     if row is None:
         _draw_missing(axes, x, y)
         axes.text(x, y, "no data", **text)
