@@ -1,0 +1,177 @@
+"""Comparison of integers and numeric answers under each benchmark's tolerance."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Final
+
+from dhd.answers.quantity import Quantity, parse_quantity
+from dhd.answers.ranges import Target, is_void, parse_targets
+from dhd.answers.result import Comparison, decided, deferred
+from dhd.answers.text import clean, compact, normalise_answer
+from dhd.answers.units import Unit, parse_unit, split_factor
+
+SCIBENCH_RELATIVE: Final = Fraction(5, 100)
+"""SciBench's scorer uses ``math.isclose(rel_tol=0.05)``: relative to the larger of the two."""
+JEEBENCH_ABSOLUTE: Final = Fraction(1, 100)
+"""JEEBench's scorer accepts an absolute difference of 0.01 (closed)."""
+UNSTATED_RELATIVE: Final = Fraction(5, 100)
+"""Where no tolerance is stated, a value this near but not equal is deferred."""
+_PERCENT: Final = Fraction(1, 100)
+
+
+def compare_integer(reference: str, submitted: str) -> Comparison:
+    """Compare with an integer reference: the submission's value must equal it exactly."""
+    targets = parse_targets(reference)
+    if len(targets) != 1 or targets[0].is_range or targets[0].low.denominator != 1:
+        return deferred("reference_not_understood")
+    quantity = parse_quantity(clean(submitted))
+    if quantity is None:
+        return deferred("not_one_number")
+    unit = parse_unit(quantity.unit) if quantity.unit else None
+    if quantity.unit and (unit is None or unit.is_percent):
+        return deferred("unknown_unit")
+    return Comparison(quantity.value == targets[0].low, "integer")
+
+
+def compare_numeric(
+    reference: str, submitted: str, *, benchmark: str, unit: str | None, prompt_shows_factor: bool
+) -> Comparison:
+    """Compare with a numeric reference.
+
+    Parameters
+    ----------
+    reference
+        A value, a range, or alternatives of them; see ``parse_targets``.
+    submitted
+        The normalised submission.
+    benchmark
+        Selects the tolerance.
+    unit
+        Unit of the reference, which may begin with a power of ten that multiplies it.
+    prompt_shows_factor
+        Whether the solver was shown that power of ten, so that the bare reference is right too.
+    """
+    if is_void(reference):
+        return deferred("void_item")
+    targets = parse_targets(reference)
+    if not targets:
+        return deferred("reference_not_understood")
+    quantity = parse_quantity(clean(submitted))
+    if quantity is None:
+        return deferred("not_one_number")
+    factor, unit_text = split_factor(clean(normalise_answer(unit or "")))
+    judge = _Judge(quantity, benchmark, factor, unit_text, prompt_shows_factor)
+    outcomes = [judge.outcome(target) for target in targets]
+    if True in outcomes:
+        return Comparison(True, "numeric")
+    return decided(None if None in outcomes else False, "numeric")
+
+
+class _Judge:
+    """One submission under one benchmark's rule, to be held against each target."""
+
+    def __init__(
+        self, quantity: Quantity, benchmark: str, factor: Fraction, unit: str, shows_factor: bool
+    ) -> None:
+        self.quantity = quantity
+        self.benchmark = benchmark
+        self.factor = factor
+        self.unit = unit
+        self.shows_factor = shows_factor
+
+    def outcome(self, target: Target) -> bool | None:
+        """Return whether the submission meets the target."""
+        unit = self.unit or target.unit
+        if self.quantity.unit and unit:
+            return self._with_units(target, unit)
+        if self.quantity.unit:
+            return self._unit_unasked(target)
+        return self._bare(target, unit)
+
+    def _matches(
+        self, value: Fraction, target: Target, scale: Fraction = Fraction(1)
+    ) -> bool | None:
+        low, high = target.low * scale, target.high * scale
+        if target.is_range:
+            return low <= value <= high
+        gap = abs(value - low)
+        if self.benchmark == "scibench":
+            return gap <= SCIBENCH_RELATIVE * max(abs(value), abs(low))
+        if self.benchmark == "jeebench":
+            return gap <= JEEBENCH_ABSOLUTE * scale
+        if gap == 0:
+            return True
+        return None if gap <= UNSTATED_RELATIVE * abs(low) else False
+
+    def _bare(self, target: Target, unit: str) -> bool | None:
+        value = self.quantity.value
+        outcomes = [self._matches(value, target, self.factor)]
+        if self.shows_factor or self.factor == 1:
+            outcomes.append(self._matches(value, target))
+        if _is_percent(unit):
+            # 0.32 for 32 %: right as a fraction, wrong as a percentage.
+            outcomes += [
+                None if self._matches(value * 100, target, s) else False for s in (self.factor, 1)
+            ]
+        return _best(outcomes)
+
+    def _with_units(self, target: Target, unit: str) -> bool | None:
+        value = self.quantity.value
+        ours, theirs = parse_unit(self.quantity.unit), parse_unit(unit)
+        same_text = compact(self.quantity.unit) == compact(unit)
+        if not same_text and (
+            ours is None or theirs is None or ours.dimensions != theirs.dimensions
+        ):
+            return None
+        scale = (
+            Fraction(1)
+            if same_text or ours is None or theirs is None
+            else ours.factor / theirs.factor
+        )
+        outcomes = [self._matches(value * scale, target, self.factor)]
+        if self.factor != 1 and self.shows_factor and self._matches(value * scale, target):
+            outcomes.append(None)  # the factor may have been left out on purpose
+        return _best(outcomes)
+
+    def _unit_unasked(self, target: Target) -> bool | None:
+        """Judge a submission with a unit where the reference's unit is only in the question."""
+        value, unit = self.quantity.value, parse_unit(self.quantity.unit)
+        if unit is None:
+            return None
+        outcomes = [self._matches(value, target, scale) for scale in self._scales()]
+        if unit.is_percent:
+            outcomes += [self._matches(value * _PERCENT, target, scale) for scale in self._scales()]
+        elif any(self._matches(value * 10**power, target) for power in range(-24, 25)):
+            outcomes.append(None)  # the same number under another prefix of the unit
+        elif _converts_at_all(unit):
+            outcomes.append(None)
+        return _best(outcomes)
+
+    def _scales(self) -> tuple[Fraction, ...]:
+        if self.factor == 1:
+            return (self.factor,)
+        return (self.factor, Fraction(1)) if self.shows_factor else (self.factor,)
+
+
+def _best(outcomes: list[bool | None]) -> bool | None:
+    if True in outcomes:
+        return True
+    return None if None in outcomes else False
+
+
+def _is_percent(text: str) -> bool:
+    unit = parse_unit(text) if text else None
+    return unit is not None and unit.is_percent
+
+
+def _converts_at_all(unit: Unit) -> bool:
+    """Whether the unit has relatives that are no power of ten away (hours, degrees, feet, …)."""
+    size = unit.factor
+    while size.denominator % 10 == 0 or (
+        size.denominator > 1 and (size * 10).denominator < size.denominator
+    ):
+        size *= 10
+    while size.numerator % 10 == 0 and size.numerator:
+        size /= 10
+    return size != 1
