@@ -331,3 +331,11 @@ def test_missing_template_and_folder_are_named(tmp_path: Path) -> None:
     (tmp_path / "resources/prompts").mkdir(parents=True)
     with pytest.raises(ConfigError, match=r"recruiter\.j2 is missing"):
         PromptSet(PromptSettings(), tmp_path)
+
+
+def test_options_in_the_text_are_not_listed_again(project_root: Path) -> None:
+    prompts = PromptSet(PromptSettings(), project_root)
+    problem = replace(problem_of(), problem="Which?\n(A) red\n(B) blue", options=("red", "blue"))
+    text = prompts.recruiter(problem)[-1].content
+    assert text.count("red") == text.count("blue") == 1
+    assert prompts.integrator_schema(problem)["properties"]["final_answer"]["enum"] == ["A", "B"]

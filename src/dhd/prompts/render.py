@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any, Final
 
+from dhd.benchmarks.options import shows_options
 from dhd.config.prompts import PromptSettings
 from dhd.messages import FIELD_NAMES, ExpertRole, MessageFields
 from dhd.problems import ANSWER_FORMATS, AnswerFormat, Problem
@@ -92,7 +94,7 @@ class PromptSet:
     def hypothesizer(self, problem: Problem, role: ExpertRole) -> tuple[Turn, ...]:
         """Return the prompt that asks for a message: the problem and exactly one role."""
         return self._render(
-            "hypothesizer", problem, _problem_view(problem) | {"role": _role_view(role)}
+            "hypothesizer", problem, {**_problem_view(problem), "role": _role_view(role)}
         )
 
     def integrator(self, problem: Problem, messages: Sequence[IndexedMessage]) -> tuple[Turn, ...]:
@@ -101,7 +103,8 @@ class PromptSet:
         Parameters
         ----------
         problem
-            The problem; its reference is not shown.
+            The problem; its reference is not shown. Options that its text already shows
+            are not listed again.
         messages
             The messages to show; they are shown in the order of their index. None of them
             gives the independent solver's prompt: the problem alone.
@@ -114,7 +117,7 @@ class PromptSet:
         ordered = sorted(messages, key=lambda message: message.index)
         if len({message.index for message in ordered}) < len(ordered):
             raise ValueError(f"indices must differ: {[message.index for message in ordered]}")
-        view = _problem_view(problem) | {"messages": [_message_view(one) for one in ordered]}
+        view = {**_problem_view(problem), "messages": [_message_view(one) for one in ordered]}
         return self._render("integrator", problem, view, has_messages=bool(ordered))
 
     def evaluator(self, problem: Problem, submitted: str) -> tuple[Turn, ...]:
@@ -183,10 +186,15 @@ class PromptSet:
                 self.evaluator(problem, "1")
 
 
-def _problem_view(problem: Problem) -> dict[str, Any]:
+@lru_cache(maxsize=4096)
+def _problem_view(problem: Problem) -> Mapping[str, Any]:
+    """Return what a template may know of a problem; asked anew for each of its prompts."""
+    options = problem.options or ()
+    if shows_options(problem.problem, options):
+        options = ()
     return {
         "problem": problem.problem,
-        "options": list(zip(ascii_uppercase, problem.options or (), strict=False)),
+        "options": list(zip(ascii_uppercase, options, strict=False)),
         "unit": unit_without_factor(problem.unit),
         "answer_format": problem.answer_format,
     }

@@ -14,8 +14,9 @@ Schema = dict[str, Any]
 
 #: More options than this give a pattern instead of a list of all their subsets.
 MOST_OPTIONS_LISTED: Final = 6
-_INTEGER: Final = r"^-?[0-9]{1,30}$"
-_NUMBER: Final = r"^-?[0-9]{1,30}(\.[0-9]{1,30})?([eE][-+]?[0-9]{1,3})?$"
+#: Digits in a row that an answer may have where no shorter limit is set; keeps a model from
+#: writing digits until its token budget ends.
+MOST_DIGITS: Final = 30
 
 
 class AnswerSchemas:
@@ -83,10 +84,16 @@ class AnswerSchemas:
                 case "matching" if letters:
                     return _one_of(letters)
                 case "integer":
-                    return {"type": "string", "pattern": _INTEGER}
+                    return {"type": "string", "pattern": f"^-?{self._digits(name)}$"}
                 case "numeric":
-                    return {"type": "string", "pattern": _NUMBER}
+                    digits = self._digits(name)
+                    exponent = "([eE][-+]?[0-9]{1,3})?"
+                    return {"type": "string", "pattern": rf"^-?{digits}(\.{digits})?{exponent}$"}
         return self._string(name)
+
+    def _digits(self, name: LimitedField) -> str:
+        limit = min(MOST_DIGITS, self._settings.field_max_chars.get(name, MOST_DIGITS))
+        return f"[0-9]{{1,{limit}}}"
 
 
 def _object(properties: dict[str, Schema]) -> Schema:
