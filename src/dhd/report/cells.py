@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from string import Formatter
 from typing import Any
+
+import pandas as pd
 
 from dhd.report.labels import Labels
 
@@ -31,12 +32,8 @@ def plain(cell: Cell) -> str:
 
 
 def is_missing(value: object) -> bool:
-    """Tell whether a frame's value is missing (None, NaN, pandas.NA or blank)."""
-    if value is None or value == "":
-        return True
-    if isinstance(value, float):
-        return math.isnan(value)
-    return type(value).__name__ in ("NAType", "NaTType")
+    """Tell whether a frame's value, a scalar, is missing (None, NaN, pandas.NA or blank)."""
+    return bool(pd.isna(value)) or value == ""
 
 
 def number(value: float, spec: str) -> str:
