@@ -45,6 +45,7 @@ class LoadedModel:
                 f"vLLM {vllm.__version__} could not load {settings.path!r} "
                 f"(a folder, or a repository in the local Hugging Face cache): {error}"
             ) from error
+        self._llm = llm
         self._engine = llm.llm_engine
         config = llm.model_config
         self._tokenizer = llm.get_tokenizer()
@@ -141,7 +142,7 @@ class LoadedModel:
         from vllm.distributed import cleanup_dist_env_and_memory
 
         self._engine.engine_core.shutdown()
-        del self._engine
+        del self._engine, self._llm
         cleanup_dist_env_and_memory()
 
 

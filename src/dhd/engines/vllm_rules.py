@@ -102,6 +102,7 @@ def engine_args(settings: VllmModel, *, cpu: bool) -> dict[str, Any]:
         "tensor_parallel_size": settings.tensor_parallel_size,
         "enable_prefix_caching": True,
         "seed": 0,
+        "use_tqdm_on_load": False,
         "structured_outputs_config": {"backend": "xgrammar", "disable_any_whitespace": True},
     }
     if settings.revision:
