@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from pandas.api.types import union_categoricals
 
 from dhd.messages import POOL_SIZE
 from dhd.records.faults import BoolArray
@@ -110,9 +111,10 @@ def _wrong_repeat(frame: pd.DataFrame) -> BoolArray:
 
 
 def _wrong_integrator(frame: pd.DataFrame) -> BoolArray:
-    model, integrator = frame["model"].astype("str"), frame["integrator"].astype("str")
-    differs = np.asarray(model != integrator, dtype=np.bool_)
-    return differs & ~_is(frame, "study", "integrator_swap")
+    codes = np.asarray(union_categoricals([frame["model"], frame["integrator"]]).codes)
+    model, integrator = np.split(codes, 2)
+    bad: BoolArray = (model != integrator) & ~_is(frame, "study", "integrator_swap")
+    return bad
 
 
 def _answerless_correct(frame: pd.DataFrame) -> BoolArray:
