@@ -103,14 +103,20 @@ def write_table(name: str, rows: pd.DataFrame | Iterable[Mapping[str, Any]], pat
     raise_faults(str(path), faults + frame_faults(table, frame, path.name))
     path.parent.mkdir(parents=True, exist_ok=True)
     with _replacing(path) as temporary:
-        pq.write_table(arrow.replace_schema_metadata(None), temporary, compression="zstd")
+        pq.write_table(
+            arrow.replace_schema_metadata(None),
+            temporary,
+            compression="zstd",
+            write_page_checksum=True,
+        )
 
 
 def _read_arrow(table: Table, path: Path) -> pa.Table:
     labels = [column.name for column in table.columns if column.kind is Kind.LABEL]
     # A ParquetFile, not pq.read_table: the latter reads partitions out of folder names.
-    with pq.ParquetFile(path, read_dictionary=labels) as file:
+    with pq.ParquetFile(path, read_dictionary=labels, page_checksum_verification=True) as file:
         arrow = file.read()
+    arrow.validate(full=True)
     duplicated = {name for name in arrow.column_names if arrow.column_names.count(name) > 1}
     if duplicated:
         raise pa.ArrowInvalid(f"columns occur more than once: {', '.join(sorted(duplicated))}")
