@@ -36,6 +36,8 @@ _LOGIC: Final = re.compile(
 _DEGREES: Final = re.compile(r"\s*(?:°|deg(?:ree)?s?)$", re.IGNORECASE)
 _PERCENT: Final = re.compile(r"\s*(?:%|percent|per cent|pct)$", re.IGNORECASE)
 _RADIANS: Final = re.compile(r"(?<=[\s\d}])\s*rad(?:ian)?s?$", re.IGNORECASE)
+_MARKS: Final = ((_PERCENT, "%"), (_DEGREES, "deg"), (_RADIANS, "rad"))
+_TRIGONOMETRIC: Final = re.compile(r"sin|cos|tan|cot|sec|csc")
 _CALL: Final = re.compile(r"^([A-Za-z])\s*\(\s*([A-Za-z])\s*\)$")
 _NAME: Final = re.compile(r"^\\?[A-Za-z]+(?:_(?:\{[A-Za-z0-9, ]+\}|[A-Za-z0-9]))?$")
 _RELATION: Final = re.compile(r"(?<![<>!:])=(?!=)|\\le(?![a-zA-Z])|\\ge(?![a-zA-Z])|<=|>=|<|>")
@@ -197,7 +199,7 @@ def _plus_minus(text: str, depth: int) -> Answer | None:
 def _scalar(text: str) -> Answer:
     if (chinese := chinese_integer(text)) is not None:
         text = str(chinese)
-    for pattern, mark in ((_PERCENT, "%"), (_DEGREES, "deg"), (_RADIANS, "rad")):
+    for pattern, mark in () if _TRIGONOMETRIC.search(text) else _MARKS:
         match = pattern.search(text)
         if match is not None and match.start() > 0:
             tree = _tree(text[: match.start()])

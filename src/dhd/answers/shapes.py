@@ -132,8 +132,15 @@ def _may_be_rounded(gold: Scalar, submitted: Scalar) -> bool:
         if value is not None and shown is not None:
             if _is_short(value) and exact.decimals is None:
                 continue
-            return abs(value - shown) < Fraction(1, 10**digits)
+            return _rounds_to(value, shown, Fraction(1, 10**digits))
     return False
+
+
+def _rounds_to(value: Fraction, shown: Fraction, last_place: Fraction) -> bool:
+    """Whether a decimal is a value rounded, or cut off, at its last place."""
+    if abs(value - shown) * 2 <= last_place:
+        return True
+    return value * shown > 0 and 0 <= abs(value) - abs(shown) < last_place
 
 
 def _is_short(value: Fraction) -> bool:
@@ -203,9 +210,24 @@ def _sequences(gold: Answer, submitted: Answer) -> Verdict:
         return _in_order(one, other)
     if kinds & {"tuple", "bracket"}:
         return _list_and_tuple(one, other)
+    if (verdicts := _by_name(one, other)) is not None:
+        return all_of(verdicts)
     if kinds == {"list"} and len(one.items) != len(other.items):
         return False if all_known(one) and all_known(other) else None
     return _as_sets(one, other)
+
+
+def _by_name(one: Sequence, other: Sequence) -> list[Verdict] | None:
+    """Compare ``x=1, y=2`` with ``y=2, x=1`` name by name; None if they are no such lists."""
+    tables = []
+    for sequence in (one, other):
+        named = {item.name: item for item in sequence.items if isinstance(item, Equation)}
+        if "" in named or len(named) != len(sequence.items):
+            return None
+        tables.append(named)
+    if len(tables[0]) < 2 or set(tables[0]) != set(tables[1]):
+        return None
+    return [compare_shapes(item, tables[1][name]) for name, item in tables[0].items()]
 
 
 def _as_sequence(answer: Answer) -> Sequence | None:

@@ -115,10 +115,10 @@ _REWRITES: Final = tuple(
         ),
         (r"\\[dtc]frac(?![a-zA-Z])", r"\\frac"),
         (r"\s*\{\s*,\s*\}\s*", ","),
-        (r"\\!", ""),
-        (r"(?<=\d)(?:\\[,;: ]|~|\\thinspace|\u202f|\u00a0)(?=\d{3}(?!\d))", ""),
+        (r"(?<!\\)\\!", ""),
+        (r"(?<=\d)(?:(?<!\\)\\[,;: ]|~|\\thinspace|\u202f|\u00a0)(?=\d{3}(?!\d))", ""),
         (
-            r"\\[,;: >]|~|\\(?:q?quad|thinspace|enspace|displaystyle|textstyle|limits)(?![a-zA-Z])",
+            r"(?<!\\)\\[,;: >]|~|\\(?:q?quad|thinspace|enspace|displaystyle|textstyle|limits)(?![a-zA-Z])",
             " ",
         ),
         (r"\\\$|[€£¥]", ""),

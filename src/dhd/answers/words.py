@@ -57,6 +57,11 @@ def canonical_words(text: str) -> str:
     return _CANONICAL.get(plain, plain)
 
 
+def is_word(text: str) -> bool:
+    """Whether a cleaned text is a word or known phrase rather than a product of symbols."""
+    return canonical_words(text) in _CANONICAL or bool(re.fullmatch(r"[^\W\d_]{4,}", text))
+
+
 def is_abstention(text: str) -> bool:
     """Whether a submission declines to answer."""
     return bool(_ABSTENTION.search(text.strip()))
