@@ -21,9 +21,11 @@ rule prepare_problems:
         PATHS.problems("{benchmark}"),
     log:
         PATHS.folder / "logs" / "prepare_problems" / "{benchmark}.log",
-    params:
-        settings=lambda wildcards: stage_digest(STUDY, "problems", benchmark=wildcards.benchmark),
     conda:
         "../../envs/controller.yaml"
+    params:
+        settings=lambda wildcards: stage_digest(
+            STUDY, "problems", benchmark=wildcards.benchmark
+        ),
     script:
         "../scripts/prepare_problems.py"

@@ -15,7 +15,10 @@ try:
         config, source=", ".join(map(str, workflow.configfiles)) or "config", root=ROOT
     )
     BUNDLES = {
-        stage: {name: study_bundles(STUDY, name, stage) for name in STUDY.settings.benchmarks}
+        stage: {
+            name: study_bundles(STUDY, name, stage)
+            for name in STUDY.settings.benchmarks
+        }
         for stage in ("deliberation", "judging")
     }
 except DhdError as error:
@@ -61,5 +64,6 @@ def bundles_to_judge(wildcards):
     wanted = set(BUNDLES["judging"][wildcards.benchmark][wildcards.bundle])
     sources = BUNDLES["deliberation"][wildcards.benchmark].items()
     return deliberated(
-        wildcards.benchmark, [name for name, shards in sources if wanted.intersection(shards)]
+        wildcards.benchmark,
+        [name for name, shards in sources if wanted.intersection(shards)],
     )

@@ -6,12 +6,12 @@ rule judge_bundle:
         PATHS.bundle("judging", "{benchmark}", "{bundle}.judgements.parquet"),
     log:
         PATHS.folder / "logs" / "judge_bundle" / "{benchmark}" / "{bundle}.log",
-    params:
-        settings=stage_digest(STUDY, "judging"),
+    conda:
+        "../../envs/vllm.yaml"
     threads: workflow.cores if needs_engine(STUDY.evaluator()) else 1
     resources:
         engines=needs_engine(STUDY.evaluator()),
-    conda:
-        "../../envs/vllm.yaml"
+    params:
+        settings=stage_digest(STUDY, "judging"),
     script:
         "../scripts/judge_bundle.py"

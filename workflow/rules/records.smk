@@ -28,9 +28,9 @@ rule collect_records:
         ),
     log:
         PATHS.folder / "logs" / "collect_records.log",
-    params:
-        settings=stage_digest(STUDY, "records"),
     conda:
         "../../envs/controller.yaml"
+    params:
+        settings=stage_digest(STUDY, "records"),
     script:
         "../scripts/collect_records.py"

@@ -37,7 +37,7 @@ class UserRow(Strict):
     options: tuple[Trimmed, ...] | None = Field(None, min_length=2, max_length=26)
     stratum: Trimmed | None = None
     unit: Trimmed | None = None
-    license: str = ""
+    license: str = "unspecified"
     source: str = ""
 
     @model_validator(mode="after")

@@ -22,6 +22,10 @@ from dhd.requests import Completion, ModelIdentity, Request, content_key
 _MAX_CONSECUTIVE_FAILURES = 64
 """Failures in a row, without one answer, after which the engine counts as out of order."""
 
+_QUIET_TURNS = 4
+"""Turns of the event loop in which nothing is asked before the queue counts as settled; an
+answer needs up to three to pass through a protocol's nested coroutines."""
+
 _TRANSIENT_PREFIXES = ("http_", "timeout", "connection", "bad_response", "engine_")
 
 
@@ -68,6 +72,7 @@ class EngineQueue:
         self.identity = identity
         self.counts = QueueCounts()
         self.on_change: Callable[[], None] = lambda: None
+        self.is_filling: Callable[[], bool] = lambda: False
         self._build = build
         self._seed = seed
         self._engine: Engine | None = None
@@ -138,6 +143,7 @@ class EngineQueue:
                 self._wake.clear()
                 await self._wake.wait()
             engine = await self._started_engine()
+            await self._settle()
             while self._heap and len(self._in_flight) < engine.capacity:
                 key = heapq.heappop(self._heap)[2]
                 self._in_flight.add(key)
@@ -146,13 +152,21 @@ class EngineQueue:
             if self._in_flight:
                 self._deliver(await engine.poll())
                 self.on_change()
-            await asyncio.sleep(0)
 
     async def close(self) -> None:
         """Close the engine if it was started."""
         if self._engine is not None:
             await self._engine.close()
             self._engine = None
+
+    async def _settle(self) -> None:
+        """Let coroutines ask all that they can before the engine takes its next batch."""
+        quiet = 0
+        while quiet < _QUIET_TURNS:
+            before = len(self._heap)
+            await asyncio.sleep(0)
+            is_quiet = len(self._heap) == before and not self.is_filling()
+            quiet = quiet + 1 if is_quiet else 0
 
     async def _started_engine(self) -> Engine:
         if self._engine is None:

@@ -110,6 +110,7 @@ class Session(Generic[Result]):
         self._stopped_by: str | None = None
         self._changed = asyncio.Event()
         self._error: BaseException | None = None
+        self._is_filling = False
 
     def run(self, shards: Sequence[ShardWork[Result]]) -> dict[str, list[Result]]:
         """Work all shards off; return each one's results by name, in the order of its tasks.
@@ -128,6 +129,7 @@ class Session(Generic[Result]):
         self._listen_for_signals()
         for queue in self._distinct:
             queue.on_change = self._changed.set
+            queue.is_filling = lambda: self._is_filling
         pumps = [asyncio.create_task(queue.pump()) for queue in self._distinct]
         worker = asyncio.create_task(self._work(shards))
         tasks = {worker, asyncio.create_task(self._keep_time()), *pumps}
@@ -181,6 +183,7 @@ class Session(Generic[Result]):
         waiting = deque(shards)
         running: set[asyncio.Task[None]] = set()
         while waiting and self._stopped_by is None:
+            self._is_filling = True
             shard = await self._next_free(waiting)
             for index in range(len(shard.work.tasks)):
                 task = asyncio.create_task(self._solve(shard, index))
@@ -190,6 +193,7 @@ class Session(Generic[Result]):
                 await self._room()
             if not shard.work.tasks:
                 self._close(shard)
+        self._is_filling = False
         while running or any(queue.in_flight for queue in self._distinct):
             await self._change()
 
@@ -203,6 +207,7 @@ class Session(Generic[Result]):
                     return shard
                 waiting.append(work)
             self._progress.say(f"{len(waiting)} shard(s) held by other jobs; waiting for them")
+            self._is_filling = False
             await asyncio.sleep(_RETRY_LOCKED_S)
 
     def _try_open(self, work: ShardWork[Result]) -> _OpenShard[Result] | None:
@@ -232,7 +237,9 @@ class Session(Generic[Result]):
         """Let the new problem ask, then wait until there is room for one more."""
         await asyncio.sleep(0)
         while self._stopped_by is None and self._is_full():
+            self._is_filling = False
             await self._change()
+        self._is_filling = True
 
     def _is_full(self) -> bool:
         outstanding = sum(queue.outstanding for queue in self._distinct)

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 
 from dhd.answers import normalise_answer
 from dhd.config.load import Study
-from dhd.errors import EngineError
+from dhd.errors import EngineError, RecordsError
 from dhd.layout import StudyPaths
 from dhd.records import TABLES, load_records, read_table, write_table
 from dhd.stages.interim import read_interim
 from dhd.stages.judge import cell_of
+
+_NULLABLE = {
+    pa.int8(): pd.Int8Dtype(),
+    pa.int32(): pd.Int32Dtype(),
+    pa.int64(): pd.Int64Dtype(),
+    pa.bool_(): pd.BooleanDtype(),
+}
+_SUBMISSION = ["problem_uid", "answer", "cell"]
 
 
 def collect_records(study: Study, bundles: Sequence[Path], judgements: Sequence[Path]) -> None:
@@ -24,25 +31,23 @@ def collect_records(study: Study, bundles: Sequence[Path], judgements: Sequence[
     Raises
     ------
     RecordsError
-        When a bundle's file is damaged or the tables break their contract.
+        When a bundle's file is damaged, a submission was not judged, or the tables break
+        their contract.
     EngineError
         When one model answered for two that the config declares.
     """
-    verdicts = _Verdicts(study, judgements)
-    messages = _rows("messages", bundles)
-    outcomes = _rows("outcomes", bundles)
-    for row in messages:
-        verdicts.complete_message(row)
-    for row in outcomes:
-        verdicts.complete_outcome(row)
-    _check_identities(study, [*messages, *outcomes], verdicts.evaluators)
+    verdicts = _frame("judgements", judgements)
+    is_shared = study.settings.judging.share_identical_submissions
+    messages = _judged_messages(_frame("messages", bundles), verdicts, is_shared=is_shared)
+    outcomes = _judged_outcomes(_frame("outcomes", bundles), verdicts, is_shared=is_shared)
+    _check_identities(study, pd.concat([messages, outcomes]), set(verdicts["judged_by"]))
     folder = StudyPaths.of(study.settings.study).records()
     write_table("problems", _problems(study), folder / "problems.parquet")
     write_table("messages", messages, folder / "messages.parquet")
     write_table("outcomes", outcomes, folder / "outcomes.parquet")
     for name in ("evaluations", "protocol_runs"):
-        empty = {column.name: [] for column in TABLES[name].columns}
-        write_table(name, pd.DataFrame(empty), folder / f"{name}.parquet")
+        columns = [column.name for column in TABLES[name].columns]
+        write_table(name, pd.DataFrame(columns=columns, dtype=object), folder / f"{name}.parquet")
     load_records(folder)
 
 
@@ -52,63 +57,72 @@ def _problems(study: Study) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
-def _rows(kind: str, bundles: Iterable[Path]) -> list[dict[str, Any]]:
-    suffix = f".{kind}.parquet"
-    tables = [read_interim(kind, path) for path in bundles if path.name.endswith(suffix)]
-    rows: list[dict[str, Any]] = pa.concat_tables(tables).to_pylist()
-    return rows
+def _frame(kind: str, paths: Iterable[Path]) -> pd.DataFrame:
+    tables = [read_interim(kind, path) for path in paths if path.name.endswith(f".{kind}.parquet")]
+    return pa.concat_tables(tables).to_pandas(types_mapper=_NULLABLE.get)
 
 
-class _Verdicts:
-    """Judgements by submission, and how they complete messages and outcomes."""
-
-    def __init__(self, study: Study, paths: Iterable[Path]) -> None:
-        self._is_shared = study.settings.judging.share_identical_submissions
-        self.evaluators: set[str] = set()
-        self._by_submission: dict[tuple[str, str, str], Mapping[str, Any]] = {}
-        for path in paths:
-            for row in read_interim("judgements", path).to_pylist():
-                self._by_submission[row["problem_uid"], row["answer"], row["cell"]] = row
-                self.evaluators.add(row["judged_by"])
-
-    def complete_message(self, row: dict[str, Any]) -> None:
-        """Add ``proposal_correct``: 0 without an answer, null when its evaluation failed."""
-        row["proposal_correct"], row["judged_by"] = 0, None
-        if row["proposed_answer_extracted"] is not None:
-            judged = self._find(row, row["proposed_answer_extracted"])
-            row["proposal_correct"], row["judged_by"] = judged["correct"], judged["judged_by"]
-
-    def complete_outcome(self, row: dict[str, Any]) -> None:
-        """Add ``correct``: 0 without an answer, null when the call or its evaluation failed."""
-        row["correct"], row["judged_by"] = (None if row["status"] == "failed" else 0), None
-        if row["answer"] is not None:
-            judged = self._find(row, row["answer"])
-            row["correct"], row["judged_by"] = judged["correct"], judged["judged_by"]
-            if judged["correct"] is None:
-                row["status"], row["reason"] = "unjudged", judged["reason"]
-
-    def _find(self, row: Mapping[str, Any], answer: str) -> Mapping[str, Any]:
-        cell = "" if self._is_shared else cell_of(row)
-        return self._by_submission[row["problem_uid"], normalise_answer(answer), cell]
+def _judged_messages(
+    messages: pd.DataFrame, verdicts: pd.DataFrame, *, is_shared: bool
+) -> pd.DataFrame:
+    """Add ``proposal_correct``: 0 without an answer, null when its evaluation failed."""
+    answers = messages["proposed_answer_extracted"]
+    judged = _verdicts_on(messages, answers, verdicts, is_shared=is_shared)
+    return messages.assign(
+        proposal_correct=judged["correct"].mask(answers.isna(), 0), judged_by=judged["judged_by"]
+    )
 
 
-def _check_identities(
-    study: Study, rows: Iterable[Mapping[str, Any]], evaluators: set[str]
-) -> None:
+def _judged_outcomes(
+    outcomes: pd.DataFrame, verdicts: pd.DataFrame, *, is_shared: bool
+) -> pd.DataFrame:
+    """Add ``correct``: 0 without an answer, null when the call or its evaluation failed."""
+    answers, status = outcomes["answer"], outcomes["status"]
+    judged = _verdicts_on(outcomes, answers, verdicts, is_shared=is_shared)
+    is_unjudged = answers.notna() & judged["correct"].isna()
+    is_answerless = answers.isna() & (status != "failed")
+    return outcomes.assign(
+        correct=judged["correct"].mask(is_answerless, 0),
+        judged_by=judged["judged_by"],
+        status=status.mask(is_unjudged, "unjudged"),
+        reason=outcomes["reason"].mask(is_unjudged, judged["reason"]),
+    )
+
+
+def _verdicts_on(
+    rows: pd.DataFrame, answers: pd.Series, verdicts: pd.DataFrame, *, is_shared: bool
+) -> pd.DataFrame:
+    """Return the judgement of every row's answer; all null where there is no answer."""
+    normalised = {answer: normalise_answer(answer) for answer in answers.dropna().unique()}
+    cells = "" if is_shared else [cell_of(row) for row in rows.to_dict("records")]
+    key = pd.DataFrame(
+        {"problem_uid": rows["problem_uid"], "answer": answers.map(normalised), "cell": cells}
+    )
+    known = verdicts[[*_SUBMISSION, "correct", "judged_by", "reason"]]
+    judged = key.merge(known, on=_SUBMISSION, how="left", validate="m:1")
+    missing = answers.notna().to_numpy() & judged["judged_by"].isna().to_numpy()
+    if missing.any():
+        first = key[missing].iloc[0].to_dict()
+        raise RecordsError(
+            f"judgements: {missing.sum()} submission(s) have none, e.g. {first}; delete the "
+            "study's bundles/judging folder and run again"
+        )
+    return judged
+
+
+def _check_identities(study: Study, rows: pd.DataFrame, judges: set[str]) -> None:
     """Raise when the models that answered are fewer than the config declares."""
-    answered: dict[str, set[str]] = {}
-    for row in rows:
-        if row["answered_by"]:
-            answered.setdefault(row["model"], set()).add(row["answered_by"])
+    asked = rows.dropna(subset="answered_by")
+    answered = {
+        family: set(group) for family, group in asked.groupby("model")["answered_by"] if len(group)
+    }
     shared = set(study.settings.judging.shared_with)
-    names = sorted(answered)
-    for index, family in enumerate(names):
-        for other in names[index + 1 :]:
-            _refuse_overlap(f"families {family!r} and {other!r}", answered[family], answered[other])
+    for family, models in answered.items():
+        for other, others in answered.items():
+            if family < other:
+                _refuse_overlap(f"families {family!r} and {other!r}", models, others)
         if family not in shared:
-            _refuse_overlap(
-                f"family {family!r} and the evaluator", answered[family], evaluators - {"rules"}
-            )
+            _refuse_overlap(f"family {family!r} and the evaluator", models, judges - {"rules"})
 
 
 def _refuse_overlap(who: str, one: set[str], other: set[str]) -> None:

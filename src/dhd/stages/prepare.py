@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
 
 from dhd.benchmarks import load_benchmark
 from dhd.config.load import Study
@@ -30,18 +33,18 @@ def prepare_problems(study: Study, benchmark: str, source: Path, out: Path) -> t
 
 def read_problems(path: Path) -> tuple[Problem, ...]:
     """Return the problems of one prepared benchmark, in their stable order."""
-    frame = read_table("problems", path).astype(object)
-    columns = Problem.__dataclass_fields__
-    rows: Iterable[dict[str, object]] = frame[list(columns)].to_dict("records")
-    return tuple(_problem(row) for row in rows)
+    frame = read_table("problems", path)
+    columns = [frame[name].astype(object) for name in Problem.__dataclass_fields__]
+    return tuple(_problem(values) for values in zip(*columns, strict=True))
 
 
-def _problem(row: dict[str, object]) -> Problem:
-    values = {name: None if _is_missing(value) else value for name, value in row.items()}
-    options = values["options"]
-    values["options"] = None if options is None else tuple(options)  # type: ignore[arg-type]
-    return Problem(**values)  # type: ignore[arg-type]
+def _problem(values: tuple[Any, ...]) -> Problem:
+    named = dict(zip(Problem.__dataclass_fields__, map(_plain, values), strict=True))
+    return Problem(**named)
 
 
-def _is_missing(value: object) -> bool:
-    return value is None or value != value
+def _plain(value: Any) -> Any:
+    """Return a cell as `Problem` holds it: None where nothing is, a tuple for a list."""
+    if isinstance(value, np.ndarray):
+        return tuple(value)
+    return None if pd.isna(value) else value

@@ -44,7 +44,7 @@ def rule_job(snakemake: Any) -> Iterator[Job]:
             target.flush()
             os.dup2(stream.fileno(), target.fileno())
         try:
-            root = Path(snakemake.scriptdir).parents[1]
+            root = Path(snakemake.scriptdir).resolve().parents[1]
             yield Job(load_study(snakemake.config, source="config", root=root), console)
         except DhdError as error:
             for target in (sys.stderr, console):

@@ -1,0 +1,34 @@
+"""Records → tables → figures, as the rules and ``dhd`` make them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dhd.config.load import Study
+
+
+def make_tables(study: Study, records: Path, out: Path) -> list[str]:
+    """Compute and write all tables; return what is absent and why, for the log."""
+    from dhd.analysis.registry import compute_tables
+    from dhd.records import load_records
+    from dhd.report.writers import write_tables
+
+    decoding = {
+        role: (setting.temperature, setting.max_tokens)
+        for role, setting in study.settings.decoding.by_role().items()
+    }
+    settings = study.settings.analysis
+    computed = compute_tables(load_records(records), settings, decoding=decoding)
+    paths = write_tables(computed, settings, out)
+    absent = [f"absent: {name}: {reason}" for name, reason in computed.absent.items()]
+    return [*absent, f"{len(computed.tables)} tables, {len(paths)} files in {out}"]
+
+
+def make_figures(study: Study, tables: Path, out: Path) -> list[str]:
+    """Draw and write all figures; return what has no numbers, for the log."""
+    from dhd.figures.render import write_figures
+    from dhd.report.frames import read_tables
+
+    paths, absent = write_figures(read_tables(tables), study.settings.analysis, out)
+    missing = [f"absent: {name}: no numbers for it" for name in absent]
+    return [*missing, f"{len(paths)} files in {out}"]

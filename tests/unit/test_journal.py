@@ -1,0 +1,213 @@
+"""The journal: what it keeps, what it repairs, what it refuses."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from dhd.errors import JournalError
+from dhd.journal import Journal, ShardLock
+from dhd.requests import Completion
+
+
+def ok(key: str, text: str = "17") -> Completion:
+    return Completion(key=key, status="ok", text=text, completion_tokens=3, answered_by="m")
+
+
+def failed(key: str, reason: str = "timeout") -> Completion:
+    return Completion(key=key, status="failed", reason=reason, answered_by="m")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "shard" / "00000-00015.jsonl"
+
+
+def test_returns_what_was_appended(path: Path) -> None:
+    rows = [ok("a", "x = 1\n\"y\" \\frac{1}{2} ünï\u2028"), ok("b", ""), failed("c")]
+    with Journal(path) as journal:
+        journal.append(rows)
+    with Journal(path, max_attempts=1) as journal:
+        assert [journal.find(key) for key in "abc"] == rows
+        assert len(path.read_bytes().splitlines()) == 3
+
+
+def test_writes_nothing_before_the_first_append(path: Path) -> None:
+    with Journal(path) as journal:
+        assert journal.find("a") is None
+    assert not path.exists()
+
+
+def test_lone_surrogates_survive(path: Path) -> None:
+    with Journal(path) as journal:
+        journal.append([ok("a", "bad \ud800 text")])
+    with Journal(path) as journal:
+        found = journal.find("a")
+    assert found is not None
+    assert found.text == "bad \ud800 text"
+
+
+@pytest.mark.parametrize("cut", ["mid line", "mid character", "newline only", "one byte left"])
+def test_repairs_a_torn_tail_and_keeps_every_whole_line(path: Path, cut: str) -> None:
+    with Journal(path) as journal:
+        journal.append([ok("a"), ok("b", "größer")])
+    content = path.read_bytes()
+    first = content.index(b"\n") + 1
+    end = {
+        "mid line": first + 20,
+        "mid character": content.index("ö".encode()) + 1,
+        "newline only": len(content) - 1,
+        "one byte left": first + 1,
+    }[cut]
+    path.write_bytes(content[:end])
+    with Journal(path) as journal:
+        assert journal.find("a") == ok("a")
+        assert (journal.find("b") is not None) == (cut == "newline only")
+        journal.append([ok("c")])
+    lines = [json.loads(line)["key"] for line in path.read_bytes().splitlines()]
+    assert lines == (["a", "b", "c"] if cut == "newline only" else ["a", "c"])
+
+
+def test_a_tail_of_zero_bytes_counts_as_torn(path: Path) -> None:
+    with Journal(path) as journal:
+        journal.append([ok("a")])
+    path.write_bytes(path.read_bytes() + b"\0" * 4096)
+    with Journal(path) as journal:
+        journal.append([ok("b")])
+    with Journal(path) as journal:
+        assert journal.find("a") == ok("a")
+        assert journal.find("b") == ok("b")
+
+
+def test_refuses_a_damaged_line_in_the_middle(path: Path) -> None:
+    with Journal(path) as journal:
+        journal.append([ok("a"), ok("b")])
+    first, second = path.read_bytes().splitlines()
+    path.write_bytes(first[:10] + b"\n" + second + b"\n")
+    with pytest.raises(JournalError, match=r"00000-00015\.jsonl: line 1 is damaged"):
+        Journal(path)
+
+
+@pytest.mark.parametrize("line", [b"[]", b"7", b'{"key": "a", "status": "ok", "colour": 1}'])
+def test_refuses_a_whole_line_that_is_no_completion(path: Path, line: bytes) -> None:
+    path.parent.mkdir()
+    path.write_bytes(line + b"\n" + line + b"\n")
+    with pytest.raises(JournalError, match="line 1"):
+        Journal(path)
+
+
+def test_failures_are_asked_again_up_to_the_limit(path: Path) -> None:
+    for attempt in range(1, 4):
+        with Journal(path, max_attempts=3) as journal:
+            assert journal.find("a") is None
+            journal.append([failed("a")])
+            assert journal.is_retryable("a") == (attempt < 3)
+    with Journal(path, max_attempts=3) as journal:
+        assert journal.find("a") == failed("a")
+    with Journal(path, max_attempts=4) as journal:
+        assert journal.find("a") is None
+
+
+def test_a_permanent_failure_is_never_asked_again(path: Path) -> None:
+    with Journal(path) as journal:
+        journal.append([failed("a", "prompt_too_long")])
+        assert journal.find("a") == failed("a", "prompt_too_long")
+        assert not journal.is_retryable("a")
+
+
+def test_a_later_success_replaces_a_failure_and_stays(path: Path) -> None:
+    with Journal(path) as journal:
+        journal.append([failed("a"), ok("a")])
+        journal.append([failed("a")])
+        assert journal.find("a") == ok("a")
+
+
+def test_reads_journals_of_another_cut(path: Path) -> None:
+    other = path.with_name("00000-00007.jsonl")
+    with Journal(other) as journal:
+        journal.append([ok("a")])
+    with Journal(path, earlier=[other]) as journal:
+        assert journal.find("a") == ok("a")
+        journal.append([ok("b")])
+    assert b'"a"' not in path.read_bytes()
+
+
+def test_a_full_disk_is_an_error_that_leaves_whole_lines(path: Path) -> None:
+    with Journal(path) as journal:
+        journal.append([ok("a")])
+    code = f"""
+import resource, signal, sys
+from pathlib import Path
+from dhd.errors import JournalError
+from dhd.journal import Journal
+from dhd.requests import Completion
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+journal = Journal(Path({str(path)!r}))
+try:
+    for n in range(100):
+        journal.append([Completion(key=f"k{{n}}", status="ok", text="x" * 300)])
+except JournalError as error:
+    print(error)
+    sys.exit(3)
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.returncode == 3, result.stderr
+    assert str(path) in result.stdout
+    lines = path.read_bytes().split(b"\n")
+    assert lines[-1] == b""
+    assert [json.loads(line)["key"] for line in lines[:3]] == ["a", "k0", "k1"]
+
+
+def test_a_lock_excludes_a_second_writer(path: Path) -> None:
+    first, second = ShardLock(path), ShardLock(path)
+    assert first.acquire()
+    assert not second.acquire()
+    first.release()
+    assert second.acquire()
+    second.release()
+    first.release()
+
+
+def test_a_killed_writer_leaves_the_shard_free(path: Path) -> None:
+    code = f"""
+import os, signal
+from pathlib import Path
+from dhd.journal import ShardLock
+assert ShardLock(Path({str(path)!r})).acquire()
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    subprocess.run([sys.executable, "-c", code], check=False)
+    assert path.with_suffix(".owner").exists()
+    lock = ShardLock(path)
+    assert lock.acquire()
+    lock.release()
+    assert not path.with_suffix(".owner").exists()
+
+
+@pytest.mark.parametrize(("age_s", "free"), [(5, False), (300, True)])
+def test_another_hosts_heartbeat_stands_in_for_flock(path: Path, age_s: int, free: bool) -> None:
+    path.parent.mkdir()
+    owner = path.with_suffix(".owner")
+    owner.write_text(json.dumps({"host": "x3001", "pid": 1, "job": "7.pbs", "token": "t"}))
+    os.utime(owner, (time.time() - age_s,) * 2)
+    lock = ShardLock(path, stale_after_s=180)
+    assert lock.acquire() == free
+    lock.release()
+
+
+def test_a_writer_notices_that_it_was_replaced(path: Path) -> None:
+    lock = ShardLock(path, stale_after_s=0.12)
+    assert lock.acquire()
+    lock.check()
+    owner = path.with_suffix(".owner")
+    owner.write_text(json.dumps({"host": "x3001", "pid": 1, "job": "", "token": "t"}))
+    time.sleep(0.2)
+    with pytest.raises(JournalError, match="took this shard over"):
+        lock.check()
+    lock.release()
+    assert owner.exists()
