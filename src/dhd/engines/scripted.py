@@ -12,10 +12,10 @@ import json
 import re
 from collections import deque
 from collections.abc import Mapping
+from itertools import combinations
 from typing import Any, Final
 
 from dhd.config.models import ScriptedModel
-from dhd.errors import EngineError
 from dhd.messages import FIELD_NAMES, POOL_SIZE
 from dhd.requests import Completion, Request
 
@@ -31,6 +31,11 @@ _ROLES: Final = (
 )
 _CONFIDENCES: Final = ("very low", "low", "medium", "high", "very high")
 _LETTERS: Final = "ABCD"
+_SHORT_ANSWERS: Final = (
+    tuple("0123456789"),
+    tuple(_LETTERS),
+    *(tuple(map(", ".join, combinations(_LETTERS, size))) for size in (2, 3, 4)),
+)
 _TEXT_FIELDS: Final = {
     "reasoning_direction": "Set up the relation and solve it in the direction number {n}.",
     "key_idea": "Quantity {n} stays fixed while the others change.",
@@ -76,10 +81,11 @@ class ScriptedEngine:
     def _answer(self, key: str, request: Request) -> Completion:
         settings = self._settings
         if _share(key, 1) < settings.failed_rate:
-            return Completion(
-                key, "failed", reason="scripted_failure", answered_by=self._answered_by
-            )
-        text = scripted_text(key, request)
+            return self._failed(key, "scripted_failure")
+        try:
+            text = scripted_text(key, request)
+        except LookupError:
+            return self._failed(key, "scripted_no_answer")
         finish_reason = "stop"
         if _share(key, 2) < settings.truncated_rate:
             text, finish_reason = text[: len(text) // 2], "length"
@@ -98,6 +104,9 @@ class ScriptedEngine:
             answered_by=self._answered_by,
         )
 
+    def _failed(self, key: str, reason: str) -> Completion:
+        return Completion(key, "failed", reason=reason, answered_by=self._answered_by)
+
 
 def scripted_text(key: str, request: Request) -> str:
     """Return the scripted answer to a request: JSON where it has a schema, else prose.
@@ -108,6 +117,11 @@ def scripted_text(key: str, request: Request) -> str:
         Content key of the request, 32 hex digits.
     request
         Gives the role and the JSON schema; its prompt is not looked at.
+
+    Raises
+    ------
+    LookupError
+        If the schema has a pattern that allows no digit, letter or list of letters A-D.
     """
     if request.json_schema is not None:
         return json.dumps(_instance(request.json_schema, key, ""))
@@ -156,17 +170,20 @@ def _array(schema: Mapping[str, Any], key: str) -> list[Any]:
 
 
 def _matching(pattern: str, key: str) -> str:
-    """Return a digit or letter that a pattern allows: integers before letters."""
+    """Return a short answer that a pattern allows: a digit, else a letter, else several letters.
+
+    Raises
+    ------
+    LookupError
+        If the pattern allows none of them.
+    """
     start = _number(key, 4)
-    for symbols in ("0123456789", _LETTERS):
+    for symbols in _SHORT_ANSWERS:
         for offset in range(len(symbols)):
             symbol = symbols[(start + offset) % len(symbols)]
             if re.search(pattern, symbol):
                 return symbol
-    raise EngineError(
-        f"the scripted engine has no answer for the pattern {pattern!r}; "
-        "a pattern must allow a single digit or a letter A-D"
-    )
+    raise LookupError(pattern)
 
 
 def _field(name: str, key: str) -> str:

@@ -86,6 +86,7 @@ def readable_final_text(text: str | None) -> str:
 
 
 def _without_end_tokens(text: str) -> str:
+    text = text.strip()
     end = len(text)
     while end:
         if text.endswith(_END_TOKENS, 0, end):
@@ -94,7 +95,7 @@ def _without_end_tokens(text: str) -> str:
             end -= 1
         else:
             break
-    return text[:end].strip()
+    return text[:end]
 
 
 def _is_json_object(text: str) -> bool:
