@@ -144,7 +144,11 @@ REPEATED = "study == 'repeats' and condition == 'removal' and message_index == 4
         ),
         (lambda frame: pd.concat([frame, frame.iloc[[5]]]), "occurs more than once (1 row"),
         (lambda frame: frame.drop(columns="slot"), "outcomes.parquet slot: column missing"),
+        (lambda frame: frame.drop(columns="model"), "outcomes.parquet model: column missing"),
         (lambda frame: frame.astype({"k": "str"}), "outcomes.parquet k: type"),
+        (lambda frame: frame.assign(study=1), "study: type int64 instead of string label"),
+        (lambda frame: frame.assign(model=[["m"]] * len(frame)), "model: type list<"),
+        (lambda frame: frame.assign(correct=0.0), "correct: type double instead of 0/1"),
     ],
 )
 def test_faults_of_outcomes(folder: Path, how: Change, named: str) -> None:

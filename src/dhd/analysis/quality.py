@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from dhd.analysis.context import AnalysisContext, TableFunction
+from dhd.analysis.context import Absent, AnalysisContext, TableFunction
 from dhd.analysis.frames import percent
 from dhd.messages import FIELD_NAMES, POOL_SIZE
 from dhd.records.schemas import LOO_SIZES, PROTOCOLS, REPEATED_STUDIES
@@ -53,9 +53,16 @@ def quality(context: AnalysisContext) -> pd.DataFrame:
     there is, ``judged_n`` how many rows have a judgement; ``missing_n`` = expected - judged.
     Messages that were delivered but not judged count as unjudged. ``complete_fields_n`` is the
     number of messages with all six structured fields, blank in other stages.
+
+    Raises
+    ------
+    Absent
+        When the records hold nothing that a model did.
     """
     parts = [_messages(context), *_outcomes(context), *_protocols(context)]
     rows = pd.concat(parts).reset_index()
+    if rows.empty:
+        raise Absent("the records hold no message, outcome or protocol run")
     rows.loc[rows["stage"] != "messages", "complete_fields_n"] = None
     rows["missing_n"] = rows["expected_n"] - rows["judged_n"]
     rows["complete_fields_pct"] = percent(rows["complete_fields_n"], rows["rows_n"])
@@ -66,7 +73,7 @@ def quality(context: AnalysisContext) -> pd.DataFrame:
         "stage": _STAGES,
     }
     for name, order in orders.items():
-        rows[name] = pd.Categorical(rows[name], categories=list(order))
+        rows[name] = pd.Categorical(rows[name].astype("str"), categories=list(order))
     rows = rows.sort_values(_KEYS, ignore_index=True)
     counts = {name: "Int64" for name in rows.columns if name.endswith("_n")}
     return rows.astype({**dict.fromkeys(_KEYS, "str"), **counts})

@@ -61,6 +61,12 @@ def frame_faults(table: Table, frame: pd.DataFrame, filename: str) -> list[Fault
     return faults
 
 
+def is_text(kind: pa.DataType) -> bool:
+    """Return whether an Arrow type holds strings."""
+    checks = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+    return any(check(kind) for check in checks)
+
+
 def row_codes(frame: pd.DataFrame, names: Sequence[str]) -> npt.NDArray[np.int64]:
     """Return a number per row, equal exactly where the named columns are equal."""
     codes = np.zeros(len(frame), dtype=np.int64)
@@ -109,13 +115,8 @@ def _fits(column: Column, kind: pa.DataType) -> bool:
         return bool(pa.types.is_boolean(kind))
     if column.kind is Kind.TEXT_LIST:
         listed = pa.types.is_list(kind) or pa.types.is_large_list(kind)
-        return bool(listed and _is_string(kind.value_type))
-    return _is_string(kind)
-
-
-def _is_string(kind: pa.DataType) -> bool:
-    checks = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
-    return any(check(kind) for check in checks)
+        return bool(listed and is_text(kind.value_type))
+    return is_text(kind)
 
 
 def _null_fault(table: Table, arrow: pa.Table, name: str, where: str) -> list[Fault]:
@@ -136,7 +137,7 @@ def _value_faults(
             wrong = [value for value in values.cat.categories if value not in column.allowed]
             what = f"{_listed(wrong)} is none of {', '.join(column.allowed)}"
             return row_fault(where, what, values.isin(wrong).to_numpy(np.bool_), key)
-        case Kind.LABEL:
+        case Kind.LABEL if not column.nullable:
             return row_fault(where, "empty string", (values == "").to_numpy(np.bool_), key)
         case Kind.JUDGEMENT:
             bad = (~values.isin([0, 1]) & values.notna()).to_numpy(np.bool_)

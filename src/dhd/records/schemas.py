@@ -42,7 +42,7 @@ class Kind(Enum):
     #: Free text.
     TEXT = "string"
     #: Text with few distinct values: keys and enumerations; categorical in memory.
-    LABEL = "label"
+    LABEL = "string label"
     INTEGER = "integer"
     BOOLEAN = "bool"
     #: A judgement: 1, 0, or null for *not observed*.
@@ -128,7 +128,7 @@ PROBLEMS: Final = Table(
         _text("reference"),
         _label("answer_format", ANSWER_FORMATS),
         Column("options", Kind.TEXT_LIST, nullable=True),
-        Column("license", Kind.LABEL),
+        _text("license"),
         _text("source"),
         _text("source_sha256"),
         _text("unit", nullable=True, optional=True),

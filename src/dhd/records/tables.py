@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from dhd.records.checks import column_faults, frame_faults
+from dhd.records.checks import column_faults, frame_faults, is_text
 from dhd.records.faults import Fault, raise_faults
 from dhd.records.schemas import TABLES, Column, Kind, Table
 
@@ -112,7 +112,9 @@ def write_table(name: str, rows: pd.DataFrame | Iterable[Mapping[str, Any]], pat
 
 
 def _read_arrow(table: Table, path: Path) -> pa.Table:
-    labels = [column.name for column in table.columns if column.kind is Kind.LABEL]
+    declared = {column.name for column in table.columns if column.kind is Kind.LABEL}
+    texts = {field.name for field in pq.read_schema(path) if is_text(field.type)}
+    labels = sorted(declared & texts)
     # A ParquetFile, not pq.read_table: the latter reads partitions out of folder names.
     with pq.ParquetFile(path, read_dictionary=labels, page_checksum_verification=True) as file:
         arrow = file.read()
@@ -195,18 +197,9 @@ def _array(values: Any, target: pa.DataType | None) -> pa.Array:
         array = array.dictionary_decode()
     if target is None or array.type == target:
         return array
-    if pa.types.is_string(target) and not _is_text(array.type):
+    if is_text(target) and not (is_text(array.type) or pa.types.is_null(array.type)):
         raise TypeError(f"{array.type} instead of string")
     return array.cast(target)
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(
-        pa.types.is_string(kind)
-        or pa.types.is_large_string(kind)
-        or pa.types.is_string_view(kind)
-        or pa.types.is_null(kind)
-    )
 
 
 @contextmanager
