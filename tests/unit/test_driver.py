@@ -100,9 +100,7 @@ def test_a_second_run_builds_no_engine(tmp_path: Path) -> None:
         raise AssertionError("an engine was built though nothing was missing")
 
     queue = EngineQueue(MODEL, no_engine, seed=1)
-    session: Session[str] = Session(
-        {"integrator": queue}, SessionLimits(), Progress("test", 1)
-    )
+    session: Session[str] = Session({"integrator": queue}, SessionLimits(), Progress("test", 1))
     assert session.run(shards) == first
 
 

@@ -28,7 +28,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_returns_what_was_appended(path: Path) -> None:
-    rows = [ok("a", "x = 1\n\"y\" \\frac{1}{2} ünï\u2028"), ok("b", ""), failed("c")]
+    rows = [ok("a", 'x = 1\n"y" \\frac{1}{2} ünï\u2028'), ok("b", ""), failed("c")]
     with Journal(path) as journal:
         journal.append(rows)
     with Journal(path, max_attempts=1) as journal:

@@ -12,16 +12,17 @@ import yaml
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from dhd.config.models import ModelSettings
+from dhd.config.strict import Strict
 from dhd.config.study import Identifier, StudySettings
 from dhd.errors import ConfigError
-
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
-class _ModelsFile(BaseModel):
+class ModelsFile(Strict):
+    """The models file: all models by key."""
+
     models: dict[Identifier, ModelSettings]
-    model_config = StudySettings.model_config
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ def load_study(config: Mapping[str, Any], *, source: str, root: Path) -> Study:
     models_path = Path(settings.models_file)
     if not models_path.is_absolute() and not models_path.exists():
         models_path = root / models_path
-    models = _validated(_ModelsFile, read_yaml(models_path), str(models_path)).models
+    models = _validated(ModelsFile, read_yaml(models_path), str(models_path)).models
     study = Study(settings, models, root)
     faults = _cross_faults(study)
     if faults:
@@ -213,7 +214,9 @@ def _collapsed_models(study: Study) -> list[str]:
             )
         seen[identity] = family
     evaluator = study.evaluator()
-    for family in settings.families if evaluator is not None else ():
+    if evaluator is None:
+        return faults
+    for family in settings.families:
         same = repr(study.actor(family).identity()) == repr(evaluator.identity())
         if same and family not in settings.judging.shared_with:
             faults.append(

@@ -13,10 +13,11 @@ from dhd.layout import StudyPaths
 from dhd.problems import Problem
 from dhd.progress import Progress
 from dhd.prompts import PromptSet
+from dhd.requests import Role
 from dhd.stages.bundles import bundle_shards, bundle_work, run_bundle
 from dhd.stages.interim import call_columns, write_interim
 
-_ROLES = ("recruiter", "hypothesizer", "integrator")
+_ROLES: tuple[Role, ...] = ("recruiter", "hypothesizer", "integrator")
 
 
 def deliberate_bundle(

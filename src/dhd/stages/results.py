@@ -13,7 +13,7 @@ def make_tables(study: Study, records: Path, out: Path) -> list[str]:
     from dhd.records import load_records
     from dhd.report.writers import write_tables
 
-    decoding = {
+    decoding: dict[str, tuple[float, int]] = {
         role: (setting.temperature, setting.max_tokens)
         for role, setting in study.settings.decoding.by_role().items()
     }

@@ -18,6 +18,7 @@ from dhd.files import replacing
 
 StageName = Literal["problems", "deliberation", "judging", "records", "analysis"]
 
+_EVERYWHERE = ("seed", "journal", "shards", "bundles")
 _PACKAGES = (
     "snakemake",
     "vllm",
@@ -53,11 +54,19 @@ def _relevant(study: Study, stage: StageName, family: str | None, benchmark: str
         case "problems":
             return settings["benchmarks"][benchmark]
         case "deliberation":
-            parts = ("seed", "decoding", "deliberation", "replay", "journal", "shards", "bundles")
+            parts: tuple[str, ...] = (
+                "seed",
+                "decoding",
+                "deliberation",
+                "replay",
+                "journal",
+                "shards",
+                "bundles",
+            )
             actor = study.actor(str(family)).model_dump(mode="json")
             return [[settings[part] for part in parts], actor, _prompts(study)]
         case "judging":
-            parts = ("seed", "judging", "decoding", "journal", "shards", "bundles")
+            parts = ["judging", "decoding", *_EVERYWHERE]
             evaluator = study.evaluator()
             dumped = None if evaluator is None else evaluator.model_dump(mode="json")
             return [[settings[part] for part in parts], dumped, _prompts(study)]
@@ -85,7 +94,8 @@ def write_provenance(study: Study, settings: Path, versions: Path) -> None:
     """
     document = study.settings.model_dump(mode="json")
     used = {family.actor for family in study.settings.families.values()}
-    used |= {study.settings.judging.evaluator} - {None}
+    if study.settings.judging.evaluator is not None:
+        used.add(study.settings.judging.evaluator)
     document["models"] = {name: study.models[name].model_dump(mode="json") for name in sorted(used)}
     with replacing(settings) as path:
         path.write_text(yaml.safe_dump(document, sort_keys=False, allow_unicode=True), "utf-8")

