@@ -32,6 +32,7 @@ _TAIL: Final = re.compile(
 _LETTER_THEN_TEXT: Final = re.compile(
     r"^[(\[{]?\s*([A-Za-z])\s*(?:[)\]}]\s*[.:,-]?|[.:,]|\s-)\s*(?=\S)(.+)$", re.DOTALL
 )
+_LETTER_AND_BRACKET: Final = re.compile(r"^[A-Za-z][)\]}]$")
 _REASON: Final = re.compile(r"^(?:because|since|as|for|due|which|by|,)\b", re.IGNORECASE)
 _SEPARATORS: Final = re.compile(
     r"\s*(?:,\s*and\b|,|;|/|&|\+|\band\b|和|与|及|、|\s)\s*", re.IGNORECASE
@@ -99,7 +100,7 @@ def _bare(text: str) -> str:
         and not set(out[1:-1]) & set("()[]{}")
     ):
         out = out[1:-1].strip(" .,;:")
-    return out
+    return out[0] if _LETTER_AND_BRACKET.match(out) else out
 
 
 def resolve_choice(text: str, options: Sequence[str] | None) -> str | None:
@@ -171,13 +172,14 @@ def _letter_set(text: str, options: Sequence[str] | None) -> Letters | None:
     return frozenset(letters) if len(set(letters)) == len(letters) else None
 
 
-def _options_of_texts(text: str, options: Sequence[str] | None) -> Letters | None:
-    assert_options = options or ()
+def _options_of_texts(text: str, options: Sequence[str]) -> Letters | None:
     for separator in (r"\s*;\s*", r"\s*,\s*(?:and\s+)?|\s+and\s+"):
         parts = [part for part in re.split(separator, text) if part]
-        named = [option_of_text(part, assert_options) for part in parts]
+        if not 2 <= len(parts) <= len(options):
+            continue
+        named = [resolve_choice(part, options) for part in parts]
         found = [letter for letter in named if letter is not None]
-        if len(found) == len(parts) > 1 and len(set(found)) == len(found):
+        if len(found) == len(parts) == len(set(found)):
             return frozenset(found)
     return None
 

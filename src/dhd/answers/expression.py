@@ -58,7 +58,7 @@ _NOT_SYMBOLS: Final = frozenset(
 )
 _OPAQUE: Final = frozenset("fghFGHPQ")
 _TOKEN: Final = re.compile(
-    r"\s*(?:(?P<num>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+(?![\d.]|\s*[a-zA-Z^_]))?)"
+    r"\s*(?:(?P<num>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+(?![\d.]|\s*[a-zA-Z^_]))?)"
     r"|(?P<cmd>\\(?:[a-zA-Z]+|[{}|]))|(?P<word>[a-zA-Z]+)|(?P<sign>[-+*/^_!(){}\[\]|°%]))"
 )
 _OPEN: Final = {"(": ")", "{": "}", "[": "]", "\\{": "\\}"}

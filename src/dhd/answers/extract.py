@@ -14,7 +14,7 @@ from typing import Final
 
 from dhd.answers.choices import resolve_choice, resolve_choices
 from dhd.answers.json_answer import json_answer, looks_structured
-from dhd.answers.prose import choice_in_prose, number_in_prose
+from dhd.answers.prose import choice_in_prose, letters_in_prose, number_in_prose
 from dhd.answers.quantity import parse_quantity
 from dhd.answers.reasoning import strip_reasoning
 from dhd.answers.text import clean, matching_brace, normalise_answer
@@ -122,8 +122,11 @@ def _choose_letter(
     for candidate in sorted(candidates, key=lambda one: one.start, reverse=True):
         if _names_options(candidate.text, answer_format, options):
             return candidate.text
-    if not truncated and (letter := choice_in_prose(body, options)) is not None:
-        return letter
+    if not truncated:
+        multiple = answer_format == "multi_choice"
+        found = letters_in_prose(body) if multiple else choice_in_prose(body, options)
+        if found is not None:
+            return found
     if candidates:
         return candidates[-1].text if _is_short(candidates[-1].text) else None
     return body if not truncated and _is_short(body) else None
@@ -212,6 +215,8 @@ def _line_after(body: str, start: int, truncated: bool) -> str | None:
     inner = _MARKER.match(line)
     content = (line[inner.end() :] if inner else line).strip().strip("*_ ").strip()
     content = content.removeprefix("####").strip()
+    if content.endswith(".") and not content.endswith(".."):
+        content = content[:-1]
     if _PLACEHOLDER.match(_plain(content)) or _BOX.search(content):
         return None
     return content

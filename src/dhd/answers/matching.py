@@ -13,6 +13,8 @@ from dhd.answers.text import clean, normalise_answer
 
 Pairs = dict[str, frozenset[str]]
 
+MAX_CHARS: Final = 1_000
+"""Longer texts are no list of pairs."""
 _ROMAN: Final = dict(
     zip("i ii iii iv v vi vii viii ix x".split(), map(str, range(1, 11)), strict=True)
 )
@@ -58,6 +60,8 @@ def compare_matching(reference: str, submitted: str, options: Sequence[str] | No
 
 def parse_pairs(text: str) -> Pairs:
     """Return the pairs in a text, labels in one case and Roman numerals as digits; may be empty."""
+    if len(text) > MAX_CHARS:
+        return {}
     text = re.sub(r"[\"'{}\[\]*]", " ", text)
     found = _PAIR.findall(text)
     if not found:

@@ -57,15 +57,24 @@ def compare_numeric(
     targets = parse_targets(reference)
     if not targets:
         return deferred("reference_not_understood")
-    quantity = parse_quantity(clean(submitted))
+    factor, unit_text = split_factor(clean(normalise_answer(unit or "")))
+    quantity = _in_unit(clean(submitted), unit_text) or parse_quantity(clean(submitted))
     if quantity is None:
         return deferred("not_one_number")
-    factor, unit_text = split_factor(clean(normalise_answer(unit or "")))
     judge = _Judge(quantity, benchmark, factor, unit_text, prompt_shows_factor)
     outcomes = [judge.outcome(target) for target in targets]
     if True in outcomes:
         return Comparison(True, "numeric")
     return decided(None if None in outcomes else False, "numeric")
+
+
+def _in_unit(text: str, unit: str) -> Quantity | None:
+    """Read a number followed by exactly the reference's unit, whatever that means."""
+    body = text.removesuffix(unit)
+    if not unit or body == text or body[-1:].isalpha() or body[-1:] == "\\":
+        return None
+    quantity = parse_quantity(body.strip())
+    return None if quantity is None or quantity.unit else Quantity(quantity.value, unit)
 
 
 class _Judge:

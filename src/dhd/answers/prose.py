@@ -9,12 +9,19 @@ from typing import Final
 
 from dhd.answers.choices import DEFAULT_LETTERS
 
+_BARE_LETTER: Final = r"[(\[*_]{0,3}[A-Z](?![A-Za-z])[)\]*_]{0,3}"
 _LETTER: Final = r"[(\[*_]{0,3}([A-Z])[)\]*_]{0,3}"
-_AFTER: Final = r"(?=\s*(?:$|[.,;:!)\]。，]|\n|\b(?:because|since|as|for|due|which|given|is (?:correct|right|the))\b))"
-_SETTLED: Final = re.compile(
-    r"(?:\b(?:must be|has to be|should be|is|are|choose|chose|pick|select|selecting|go with|going with|option|choice|answer|opt for)"
-    rf"|[故应]?选择?项?|答案[是为]?|因此选|所以选)\s*(?:option\s+|choice\s+|answer\s+|letter\s+)?[:：]?\s*{_LETTER}{_AFTER}"
+_LETTERS: Final = rf"(?>({_BARE_LETTER}(?:\s*(?:,\s*and\b|,|;|/|&|、|\band\b|\bor\b|和)?\s*{_BARE_LETTER})*|[A-J]{{2,8}}))"
+_AFTER: Final = (
+    r"(?=\s*(?:$|[.,;:!)\]。，]|\n|\b(?:because|since|as|for|due|which|given|(?:is|are) (?:correct|right|the))\b))"
 )
+_VERB: Final = (
+    r"(?:\b(?:must be|has to be|should be|is|are|choose|chose|pick|select|selecting|go with|going with"
+    r"|options?|choices?|answers?|opt for)|[故应]?选择?项?|答案[是为]?|因此选|所以选)"
+    r"\s*(?:options?\s+|choices?\s+|answer\s+|letter\s+)?[:：]?\s*"
+)
+_SETTLED: Final = re.compile(_VERB + _LETTER + _AFTER)
+_SETTLED_SET: Final = re.compile(_VERB + _LETTERS + _AFTER)
 _IS_RIGHT: Final = re.compile(
     rf"(?:^|[\s,.;:]){_LETTER}\s+(?:is|must be)\s+(?:the\s+)?(?:correct|right|best|only|answer)"
 )
@@ -45,10 +52,20 @@ def choice_in_prose(body: str, options: Sequence[str] | None) -> str | None:
     return max(found)[1] if found else None
 
 
+def letters_in_prose(body: str) -> str | None:
+    """Return the last list of letters that a sentence settles on, as written, or None."""
+    found = [
+        match.group(1)
+        for match in _SETTLED_SET.finditer(body)
+        if not _NEGATED.search(body[: match.start(1)][-20:])
+    ]
+    return found[-1] if found else None
+
+
 def number_in_prose(body: str) -> str | None:
     """Return the answer of a short output: the whole if it is no sentence, or its one number."""
     text = body.strip()
-    if "\n" in text or len(text) > _MAX_PROSE:
+    if "\n" in text or len(text) > _MAX_PROSE or "\\boxed" in text:
         return None
     if not re.search(r"[A-Za-z]{2,}\s+[A-Za-z]{2,}", re.sub(r"\\[A-Za-z]+", " ", text)):
         return text

@@ -28,7 +28,7 @@ class Quantity:
     unit: str = ""
 
 
-_DECIMAL: Final = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.?\d*|\.\d+)"
+_DECIMAL: Final = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d*)?|\.\d+)"
 _LITERAL: Final = re.compile(
     rf"^([-+]?)\s*({_DECIMAL})"
     r"(?:[eE]([-+]?\d+)|\s*(?:\\times|\\cdot|[xX*])\s*10\s*\^\s*(?:\{\s*([-+]?\s*\d+)\s*\}|\(\s*([-+]?\d+)\s*\)|([-+]?\d+)))?"

@@ -15,7 +15,7 @@ _VOID: Final = re.compile(
     re.I,
 )
 _ALTERNATIVES: Final = re.compile(r"\s+or\s+|\s*;\s*", re.IGNORECASE)
-_NUMBER: Final = r"([-+]?\s*(?:\d[\d,]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
+_NUMBER: Final = r"([-+]?\s*(?:\d[\d,]*(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)"
 _RANGE: Final = re.compile(
     rf"^\s*{_NUMBER}\s*%?\s*(?:to|:|-|\.\.)\s*{_NUMBER}\s*(%?)\s*$", re.IGNORECASE
 )

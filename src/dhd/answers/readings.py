@@ -12,7 +12,7 @@ from typing import Final
 from dhd.answers.expression import Expr, ParseError, parse_expression
 from dhd.answers.intervals import parse_real_set
 from dhd.answers.quantity import chinese_integer
-from dhd.answers.scan import split_top, strip_outer, top_level
+from dhd.answers.scan import levels, split_top, strip_outer
 from dhd.answers.structure import (
     Answer, Based, Equation, Inequality, Matrix, Opaque, Ratio, Scalar, Sequence,
 )  # fmt: skip
@@ -107,7 +107,8 @@ def _comma_list(text: str) -> Answer:
 
 
 def _relation(text: str, depth: int) -> Answer | None:
-    marks = [mark for mark in _RELATION.finditer(text) if top_level(text, mark.start())]
+    depth = levels(text)
+    marks = [mark for mark in _RELATION.finditer(text) if depth[mark.start()] == 0]
     if not marks:
         return None
     sides = _cut(text, marks)

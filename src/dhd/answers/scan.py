@@ -21,11 +21,6 @@ def levels(text: str) -> list[int]:
     return result
 
 
-def top_level(text: str, index: int) -> bool:
-    """Whether the character at an index stands outside all brackets."""
-    return levels(text[: index + 1])[-1] == 0
-
-
 def split_top(text: str, pattern: str) -> list[str]:
     """Split a text at the matches of a pattern that stand outside all brackets; strips parts."""
     depth = levels(text)

@@ -19,9 +19,9 @@ _WORTH_IT: Final = re.compile(
 )
 _MISREAD: Final = re.compile(
     r"\\(?:forall|exists|iff|implies|dots|mid|text|mathrm|pmod|bmod|equiv|neg|approx)"
-    r"|(?<!\\)\b[a-zA-Z]{3,}\b|[;'\"`@#&$]|\\(?:input|write|def|csname)|__"
+    r"|(?<!\\)\b[a-zA-Z]{3,}\b|[;'\"`@#$]|\\(?:input|write|def|csname)|__"
 )
-_LARGE: Final = re.compile(r"\d{7,}|!|\^\s*\{?[^{}]*\^|\^\s*\{?\s*\d{4,}")
+_LARGE: Final = re.compile(r"\d{7,}|!|\^\s*\{[^{}]*\^|\^\s*\w\s*\^|\^\s*\{?\s*\d{4,}")
 
 
 def is_loaded() -> bool:
@@ -52,9 +52,12 @@ def _is_safe(text: str) -> bool:
 def library_agrees(reference: str, submitted: str) -> bool:
     """Whether the library proves two cleaned answers equal."""
     load()
+    from latex2sympy2_extended import NormalizationConfig
     from math_verify import LatexExtractionConfig, parse, verify
 
-    config = (LatexExtractionConfig(boxed_match_priority=-1),)
+    # Its removal of units takes letters for units: "a c" would equal "a".
+    reading = NormalizationConfig(basic_latex=True, units=False, boxed="none")
+    config = (LatexExtractionConfig(boxed_match_priority=-1, normalization_config=reading),)
     try:
         gold, ours = (
             parse(f"${text}$", config, fallback_mode="no_fallback", parsing_timeout=None)

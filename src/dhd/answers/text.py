@@ -123,7 +123,7 @@ _REWRITES: Final = tuple(
         ),
         (r"\\\$|[€£¥]", ""),
         (r"\\%", "%"),
-        (r"\^\s*\{?\s*(?:\\circ|°)\s*\}?|\\degree(?![a-zA-Z])|\{?\}?\^o\b", "° "),
+        (r"(?:\{\s*\}\s*)?\^\s*\{?\s*(?:\\circ|°)\s*\}?|\\degree(?![a-zA-Z])|\{\s*\\circ\s*\}", "° "),
         (r"\\(?:leq|leqslant)(?![a-zA-Z])", r"\\le "),
         (r"\\(?:geq|geqslant)(?![a-zA-Z])", r"\\ge "),
         (r"\\neq(?![a-zA-Z])", r"\\ne "),
@@ -141,7 +141,7 @@ _REWRITES: Final = tuple(
 )
 _TEXT_COMMAND: Final = re.compile(
     r"\\(?:text(?:bf|it|rm|normal|sf|tt)?|math(?:rm|bf|it|sf|tt|cal|bb)|mbox|hbox|emph|boldsymbol|bm)"
-    r"\s*\{([^{}]*)\}"
+    r"\s*\{((?:[^{}]++|\{[^{}]*+\})*+)\}"
 )
 _TRAILING: Final = re.compile(r"(?:[\s.,;:\u3002]|\\\\)+$")
 

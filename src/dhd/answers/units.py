@@ -94,7 +94,7 @@ def split_factor(text: str) -> tuple[Fraction, str]:
     if match is None:
         return Fraction(1), text.strip()
     exponent = int(match.group(1) or match.group(2))
-    return Fraction(10) ** exponent, text[match.end() :].strip(" {}")
+    return Fraction(10) ** exponent, text[match.end() :].lstrip(" }").strip()
 
 
 @lru_cache(maxsize=4096)
