@@ -107,8 +107,8 @@ def _comma_list(text: str) -> Answer:
 
 
 def _relation(text: str, depth: int) -> Answer | None:
-    depth = levels(text)
-    marks = [mark for mark in _RELATION.finditer(text) if depth[mark.start()] == 0]
+    nesting = levels(text)
+    marks = [mark for mark in _RELATION.finditer(text) if nesting[mark.start()] == 0]
     if not marks:
         return None
     sides = _cut(text, marks)
