@@ -66,10 +66,7 @@ def resampled_totals(counts: npt.ArrayLike, resamples: int, rng: np.random.Gener
         When ``counts`` is not two-dimensional or ``resamples`` is not positive.
     """
     rows = np.asarray(counts, dtype=np.float64)
-    if rows.ndim != 2:
-        raise ValueError(f"counts must be problems × statistics, not of shape {rows.shape}")
-    if resamples < 1:
-        raise ValueError(f"resamples must be positive, not {resamples}")
+    _check(rows, resamples)
     problems = rows.shape[0]
     totals = np.zeros((resamples, rows.shape[1]))
     if problems == 0:
@@ -84,6 +81,13 @@ def resampled_totals(counts: npt.ArrayLike, resamples: int, rng: np.random.Gener
         weights = rng.multinomial(problems, probabilities, size=stop - start)
         totals[start:stop] = weights.astype(np.float64) @ categories
     return totals
+
+
+def _check(rows: FloatArray, resamples: int) -> None:
+    if rows.ndim != 2:
+        raise ValueError(f"counts must be problems × statistics, not of shape {rows.shape}")
+    if resamples < 1:
+        raise ValueError(f"resamples must be positive, not {resamples}")
 
 
 def percentile_interval(values: npt.ArrayLike) -> Interval:
