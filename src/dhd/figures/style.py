@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import textwrap
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,14 +79,21 @@ EFFECTS = {
 
 
 def short(name: str, width: int, lines: int = 1) -> str:
-    """Return `name` broken to at most `lines` lines of `width` characters, cut with an ellipsis."""
-    # Keys such as my_exam_2026 have no spaces: let them break after an underscore.
-    wrapped = textwrap.wrap(name.replace("_", "_ "), width, break_long_words=True) or [""]
-    broken = [line.replace("_ ", "_") for line in wrapped]
+    """Return `name` on at most `lines` lines of `width` characters, cut with an ellipsis.
+
+    Lines break at spaces and after ``-``, ``_`` and ``/``, since keys have no spaces.
+    """
+    broken = [""]
+    for piece in re.findall(r"[^\s\-_/]*[\s\-_/]?", name):
+        if broken[-1] and len((broken[-1] + piece).rstrip()) > width:
+            broken.append("")
+        broken[-1] += piece
+        while len(broken[-1].rstrip()) > width:
+            broken[-1:] = [broken[-1][:width], broken[-1][width:]]
     if len(broken) > lines:
         broken = broken[:lines]
-        broken[-1] = broken[-1][: width - 1] + "…"
-    return "\n".join(broken)
+        broken[-1] = broken[-1].rstrip()[: width - 1] + "…"
+    return "\n".join(line.strip() for line in broken)
 
 
 def percent(value: float) -> str:

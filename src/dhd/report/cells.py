@@ -43,7 +43,7 @@ def number(value: float, spec: str) -> str:
     (bounds of a count range may lie between two counts).
     """
     if spec == "n":
-        spec = ",.0f" if float(value).is_integer() else ",.1f"
+        spec = ",.0f" if round(float(value), 1).is_integer() else ",.1f"
     # Rounding must not leave a negative zero: "z" turns it into 0.
     spec = spec.replace(",.", "z,.") if "," in spec else spec.replace(".", "z.")
     return format(float(value), spec).replace("-", "−")

@@ -233,6 +233,10 @@ def _numeric(frame: pd.DataFrame) -> list[str]:
     ]
 
 
+def _spellings(labels: Labels, column: str, *frames: pd.DataFrame) -> set[str]:
+    return {_canonical(labels, column, value) for frame in frames for value in frame[column]}
+
+
 def _compare_table(
     table: str, published: pd.DataFrame, ours: pd.DataFrame, labels: Labels
 ) -> Iterator[Comparison | OneSided]:
@@ -240,7 +244,7 @@ def _compare_table(
     if "claim_id" in keys:
         keys = ["claim_id"]
     # A key that is the same in every row (the only K, the only sample) names nothing.
-    telling = [c for c in keys if max(published[c].nunique(), ours[c].nunique()) > 1]
+    telling = [c for c in keys if len(_spellings(labels, c, published, ours)) > 1]
     theirs = _by_key(f"{table} (published)", published, keys, labels)
     own = _by_key(f"{table} (ours)", ours, keys, labels)
     columns = {"published": _numeric(published), "ours": _numeric(ours)}

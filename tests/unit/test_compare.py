@@ -1,0 +1,148 @@
+"""The comparison with published numbers: distances, matching of rows, exit codes."""
+
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from dhd.analysis.settings import AnalysisSettings
+from dhd.cli import main
+from dhd.errors import RecordsError
+from dhd.report.compare import compare_tables, distance
+from dhd.report.compare_report import render_comparison
+from dhd.report.labels import Labels
+
+LABELS = Labels(AnalysisSettings())
+
+
+@pytest.fixture
+def published(project_root: Path) -> Path:
+    return project_root / "resources" / "published"
+
+
+@pytest.mark.parametrize(
+    ("kind", "theirs", "ours", "expected", "unit"),
+    [
+        ("accuracy_pct", 70.0, 72.5, 2.5, "points"),
+        ("gain_pp", -1.0, 1.0, 2.0, "points"),
+        ("flips_n", 2000, 1900, 5.0, "%"),
+        ("flips_n", 7, 9, 2.0, "counts"),
+        ("tokens_thousands_per_problem", 20.0, 21.0, 5.0, "%"),
+        ("kappa", 0.85, 0.83, 2.0, "hundredths"),
+    ],
+)
+def test_distance_by_kind(
+    kind: str, theirs: float, ours: float, expected: float, unit: str
+) -> None:
+    assert distance(kind, theirs, ours) == (pytest.approx(expected), unit)
+
+
+def _gains(**columns: object) -> dict[str, pd.DataFrame]:
+    base = {"model": ["OSS"], "benchmark": ["pooled"], "gain_pp": [1.0]}
+    return {"table_24": pd.DataFrame({**base, "ci_low": [0.5], "ci_high": [1.5], **columns})}
+
+
+def test_raw_keys_match_display_names() -> None:
+    ours = _gains(model=["oss"], gain_pp=[3.0])
+    (found,) = compare_tables(_gains(), ours, LABELS).compared
+    assert (found.distance, found.unit, found.overlap) == (2.0, "points", True)
+    assert found.exceeds(1.9)
+    assert not found.exceeds(2.0)
+
+
+@pytest.mark.parametrize(("low", "overlap"), [(1.4, True), (1.5, True), (1.6, False)])
+def test_intervals_overlap_when_they_share_a_point(low: float, overlap: bool) -> None:
+    ours = _gains(gain_pp=[2.0], ci_low=[low], ci_high=[3.0])
+    (found,) = compare_tables(_gains(), ours, LABELS).compared
+    assert found.overlap is overlap
+    assert found.distance == pytest.approx(1.5)
+
+
+def test_null_ranges_are_intervals_of_their_own() -> None:
+    frame = pd.DataFrame({"model": ["a"], "null_low_n": [1], "null_high_n": [4], "observed_n": [9]})
+    ours = frame.assign(null_low_n=[5], null_high_n=[8])
+    found = {c.column: c for c in compare_tables({"t": frame}, {"t": ours}, LABELS).compared}
+    assert set(found) == {"null_range_n", "observed_n"}
+    assert found["null_range_n"].overlap is False
+    assert found["observed_n"].distance == 0
+
+
+def test_rows_columns_tables_and_numbers_of_one_side_are_listed() -> None:
+    theirs = _gains(gain_pp=[None], printed_pct=[3.0]) | {
+        "table_01": pd.DataFrame({"model": ["x"]})
+    }
+    ours = {"table_24": pd.concat([_gains()["table_24"], _gains(model=["mine"])["table_24"]])}
+    listed = {(o.table, o.side, o.what) for o in compare_tables(theirs, ours, LABELS).one_sided}
+    assert ("table_01", "published", "the whole table") in listed
+    assert ("table_24", "published", "column printed_pct") in listed
+    assert ("table_24", "ours", "mine") in listed
+
+
+def test_claims_take_their_unit_from_the_published_row() -> None:
+    theirs = pd.DataFrame({"claim_id": ["a", "b"], "value": [200.0, 0.5], "unit": ["n", "p_value"]})
+    ours = pd.DataFrame({"claim_id": ["b", "a"], "value": [0.48, 210.0], "model": ["x", "y"]})
+    found = compare_tables({"text_claims": theirs}, {"text_claims": ours}, LABELS).compared
+    assert [(c.row, round(c.distance, 9), c.unit) for c in found] == [
+        ("a", 5.0, "%"),
+        ("b", 2.0, "hundredths"),
+    ]
+
+
+def test_equal_keys_are_refused() -> None:
+    double = {"table_24": pd.concat([_gains()["table_24"]] * 2)}
+    with pytest.raises(RecordsError, match=r"table_24 \(ours\): two rows for"):
+        compare_tables(_gains(), double, LABELS)
+
+
+def test_names_cannot_inject_markup() -> None:
+    name = "<img src=x>|y"
+    ours = _gains(model=[name])
+    outcome = compare_tables(_gains(model=[name]), ours, LABELS)
+    files = render_comparison(outcome, 1.0)
+    one_sided = render_comparison(compare_tables(_gains(), ours, LABELS), 1.0)
+    for rendered in (files, one_sided):
+        assert b"<img" not in rendered["comparison.html"] + rendered["comparison.md"]
+    assert b"&lt;img" in one_sided["comparison.html"]
+
+
+def _run(published: Path, tables: Path, out: Path, *extra: str) -> int:
+    arguments = ["compare", "--tables", tables, "--published", published, "--out", out, *extra]
+    return main([str(argument) for argument in arguments])
+
+
+def test_equal_folders_pass_and_a_changed_number_fails(published: Path, tmp_path: Path) -> None:
+    tables = tmp_path / "tables"
+    shutil.copytree(published, tables)
+    assert _run(published, tables, tmp_path / "same", "--tolerance", "0") == 0
+    path = tables / "table_24.csv"
+    path.write_text(path.read_text().replace("1.68", "4.68"))
+    assert _run(published, tables, tmp_path / "changed") == 1
+    report = (tmp_path / "changed" / "comparison.md").read_text()
+    assert "| +3 | 3 points | overlap | exceeds |" in report
+    assert _run(published, tables, tmp_path / "lenient", "--tolerance", "3") == 0
+
+
+def test_missing_row_is_said_and_does_not_fail(published: Path, tmp_path: Path) -> None:
+    tables = tmp_path / "tables"
+    shutil.copytree(published, tables)
+    path = tables / "table_24.csv"
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:2]))
+    assert _run(published, tables, tmp_path / "out") == 0
+    for suffix in ("md", "html"):
+        text = (tmp_path / "out" / f"comparison.{suffix}").read_text()
+        assert "only published" in text
+        assert "Gemma" in text
+
+
+def test_nothing_in_common_is_said(
+    published: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "table_24.csv").write_text("model,benchmark,gain_pp\nmine,my_exam,1\n")
+    assert _run(published, tmp_path, tmp_path / "out") == 0
+    assert "Nothing to compare" in capsys.readouterr().out
+
+
+def test_tolerance_must_be_a_number_from_zero_on(published: Path, tmp_path: Path) -> None:
+    with pytest.raises(SystemExit):
+        _run(published, published, tmp_path, "--tolerance", "-1")
