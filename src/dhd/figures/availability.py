@@ -140,7 +140,7 @@ def draw(frame: pd.DataFrame, labels: Labels) -> Figure:
         panels[0].plot([], [], marker, ms=4.5, color=color, mec=INK, mew=0.5, label=name)[0]
         for name, color, marker in _SERIES.values()
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=3, columnspacing=1.0)
+    figure.legend(handles=handles, loc="outside lower center", ncols=3)
     return figure
 
 

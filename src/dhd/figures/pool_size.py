@@ -17,6 +17,8 @@ _PANEL_IN = 1.25
 _FLAT_PANEL_IN = 1.0
 # A page is 9 inches high: many rows of panels are drawn flatter.
 _TALL_LINES = 6
+# Characters of panel titles that fit beside each other over the full width.
+_TITLE_CHARACTERS = 90
 _HEAD_IN = 0.22
 _FOOT_IN = 0.4
 _BAR = 0.2
@@ -68,7 +70,8 @@ def _draw_model(
             axes.set_axis_off()
             continue
         rows = frame[frame["benchmark"] == benchmarks[position]]
-        axes.set_title(short(labels.show("benchmark", benchmarks[position]), 17), pad=3)
+        name = labels.show("benchmark", benchmarks[position])
+        axes.set_title(short(name, _TITLE_CHARACTERS // columns), pad=3)
         if rows.empty:
             axes.set_xticks([])
             axes.set_yticks([])
@@ -114,7 +117,7 @@ def draw(frame: pd.DataFrame, labels: Labels) -> Figure:
         for e in EFFECTS.values()
     ]
     columns = 4 if width > 5 else 2
-    figure.legend(handles=handles, loc="outside lower center", ncols=columns, columnspacing=1.0)
+    figure.legend(handles=handles, loc="outside lower center", ncols=columns)
     return figure
 
 

@@ -49,6 +49,8 @@ RC: dict[str, Any] = {
     "axes.spines.right": False,
     "hatch.linewidth": 0.5,
     "legend.frameon": False,
+    "legend.handletextpad": 0.3,
+    "legend.columnspacing": 1.0,
     # Names come from users: a dollar sign in one is no formula.
     "text.parse_math": False,
     # Text stays text in the PDF (embedded TrueType) and is drawn as paths in the SVG, so that
