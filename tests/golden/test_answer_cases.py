@@ -38,8 +38,11 @@ def test_command_reports_every_case(shared_dir: Path, capsys: pytest.CaptureFixt
 def test_jeebench_references_equal_themselves(shared_dir: Path) -> None:
     rows = json.loads((shared_dir / "data" / "jeebench" / "dataset.json").read_text("utf-8"))
     formats: dict[str, AnswerFormat] = {
-        "MCQ": "choice", "MCQ(multiple)": "multi_choice", "Integer": "integer", "Numeric": "numeric",
-    }  # fmt: skip
+        "MCQ": "choice",
+        "MCQ(multiple)": "multi_choice",
+        "Integer": "integer",
+        "Numeric": "numeric",
+    }
     outcomes = [judge_itself("jeebench", row["gold"], formats[row["type"]]) for row in rows]
     assert Counter(outcomes) == {True: 515}
 
@@ -65,7 +68,9 @@ def test_scibench_references_with_their_units_are_never_wrong(shared_dir: Path) 
         if path.name.endswith("_sol.json"):
             continue
         for row in json.loads(path.read_text("utf-8")):
-            problem = Problem("p", "scibench", "", row["answer_number"], "numeric", unit=row["unit"])
+            problem = Problem(
+                "p", "scibench", "", row["answer_number"], "numeric", unit=row["unit"]
+            )
             unit = row["unit"].replace("$", " ").strip()
             joint = r" \times " if unit.startswith(("10^", r"\mathrm{10^")) else " "
             submitted = f"{row['answer_number'].strip()}{joint}{unit}"
@@ -99,6 +104,4 @@ def _answers_within(kind: str, reference: str) -> list[str]:
         return [part.strip() for part in reference.split(" OR ")]
     text = reference.replace("T0", "TO").replace("48O", "480")
     alternatives = text.upper().split(" OR ")
-    return [
-        end.strip() for one in alternatives for end in one.replace(" : ", " TO ").split(" TO ")
-    ]
+    return [end.strip() for one in alternatives for end in one.replace(" : ", " TO ").split(" TO ")]

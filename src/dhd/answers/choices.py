@@ -18,7 +18,8 @@ DEFAULT_LETTERS: Final = 10
 """Letters that count (A…J) where the options are not known."""
 _DECORATION: Final = re.compile(r"[*_`\"'$\s]+")
 _LEAD: Final = re.compile(
-    r"^(?:(?:so|thus|hence|therefore)[, ]+)?(?:the\s+)?(?:final\s+|correct\s+|right\s+|best\s+|only\s+)*"
+    r"^(?:(?:so|thus|hence|therefore)[, ]+)?(?:the\s+)?"
+    r"(?:final\s+|correct\s+|right\s+|best\s+|only\s+)*"
     r"(?:answers?|options?|choices?|letters?|ans|选项|答案|故选|选)(?:\s+(?:is|are))?\s*[:是为]?\s*",
     re.IGNORECASE,
 )

@@ -14,7 +14,7 @@ from dhd.answers.readings import read_answer
 from dhd.answers.result import Comparison, decided, deferred
 from dhd.answers.shapes import compare_readings
 from dhd.answers.text import MAX_CHARS, clean, compact, normalise_answer
-from dhd.answers.words import canonical_words, compare_words, is_abstention, is_word
+from dhd.answers.words import compare_words, is_abstention, is_word
 from dhd.problems import Problem
 
 __all__ = ["Comparison", "compare_answers", "compare_by_rules", "needs_library", "with_library"]
@@ -102,8 +102,8 @@ def _compare_math(reference: str, answer: str) -> Comparison:
         return Comparison(digits, "digits")
     if is_abstention(ours):
         return deferred("abstention")
-    if is_word(gold) and canonical_words(gold) == canonical_words(ours):
-        return Comparison(True, "same_words")
+    if is_word(gold) and is_word(ours):
+        return compare_words(gold, ours)
     verdict = compare_readings(read_answer(gold), read_answer(ours))
     if verdict is False and _is_decimal_comma(gold, ours):
         return deferred("decimal_comma")

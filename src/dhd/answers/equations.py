@@ -5,8 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, Final
 
-from dhd.answers.evaluate import EvaluationError, numeric_value, sample
-from dhd.answers.expression import Expr, symbols
+from dhd.answers.equality import sample
+from dhd.answers.evaluate import numeric_value
+from dhd.answers.exact import EvaluationError
+from dhd.answers.tree import Expr, symbols
 
 Sides = tuple[Expr, Expr]
 
@@ -37,8 +39,10 @@ def same_equation(gold: Sides, submitted: Sides) -> bool | None:
 def same_inequality(
     gold: tuple[Expr, Expr, bool], submitted: tuple[Expr, Expr, bool]
 ) -> bool | None:
-    """Return whether ``left < right`` and another inequality agree: True if one is a positive
-    multiple of the other, False if a sampled point satisfies only one of them, else None.
+    """Return whether two inequalities ``left < right`` (strict or not) agree.
+
+    True if one is a positive multiple of the other, False if a sampled point satisfies only one
+    of them, else None.
     """
     one, other = _difference(*gold[:2]), _difference(*submitted[:2])
     names = sorted(symbols(one) | symbols(other))
@@ -47,7 +51,7 @@ def same_inequality(
     try:
         ratio = _constant_ratio(one, other, names)
         if ratio is not None:
-            return bool(ratio > 0 and gold[2] == submitted[2]) if ratio > 0 else False
+            return bool(ratio > 0) and gold[2] == submitted[2]
         for point in _signed_points(names):
             values = numeric_value(one, point), numeric_value(other, point)
             if all(value.imag == 0 for value in values) and (values[0].real < 0) != (
@@ -64,11 +68,16 @@ def _difference(left: Expr, right: Expr) -> Expr:
 
 
 def _signed_points(names: list[str]) -> list[dict[str, Fraction]]:
+    """Return 24 points that run through the signs and three sizes of the coordinates."""
+
+    def coordinate(name: str, place: int, index: int) -> Fraction:
+        sign = -1 if (index >> place) & 1 else 1
+        return sample(name, 20 + index) * sign * (1 + 3 * (index % 3))
+
     return [
-        {name: sample(name, 20 + index) * (-1 if (index >> place) & 1 else 1) * (1 + 3 * (index % 3))
-         for place, name in enumerate(names)}
+        {name: coordinate(name, place, index) for place, name in enumerate(names)}
         for index in range(24)
-    ]  # fmt: skip
+    ]
 
 
 def _constant_ratio(one: Expr, other: Expr, names: list[str]) -> Any:

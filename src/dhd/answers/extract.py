@@ -25,8 +25,10 @@ MAX_OUTPUT_CHARS: Final = 400_000
 
 _BOX: Final = re.compile(r"\\f?box(?:ed)?\s*(\{)|\\boxed\s+([^\s{}$\\]+)")
 _PLACEHOLDER: Final = re.compile(
-    r"^[\s\[<({$*_]*(?:|\.{2,}|…|\\l?dots|_+|\?+|(?:your|the|my|insert|final|correct)?[\s_]*(?:final[\s_]*)?"
-    r"(?:answer|letter|result|option|choice|value|number)s?(?:[\s_]*(?:here|goes here|only|letter))?|x{3,})[\s\])>}$*_.]*$",
+    r"^[\s\[<({$*_]*(?:|\.{2,}|…|\\l?dots|_+|\?+|x{3,}"
+    r"|(?:your|the|my|insert|final|correct)?[\s_]*(?:final[\s_]*)?"
+    r"(?:answer|letter|result|option|choice|value|number)s?"
+    r"(?:[\s_]*(?:here|goes here|only|letter))?)[\s\])>}$*_.]*$",
     re.IGNORECASE,
 )
 _WORDS: Final = (
@@ -190,12 +192,12 @@ def _marked(body: str, truncated: bool) -> list[_Candidate]:
         for start, end in spots
         if (content := _line_after(body, end, truncated)) is not None
     ]
-    for pattern in (_HASHES, _TAG):
-        for match in pattern.finditer(body):
-            if not (truncated and match.end() == len(body)) and not _PLACEHOLDER.match(
-                match.group(1)
-            ):
-                found.append(_Candidate(match.start(), match.group(1).strip(), is_box=False))
+    tagged = [match for pattern in (_HASHES, _TAG) for match in pattern.finditer(body)]
+    found += [
+        _Candidate(match.start(), match.group(1).strip(), is_box=False)
+        for match in tagged
+        if not (truncated and match.end() == len(body)) and not _PLACEHOLDER.match(match.group(1))
+    ]
     return sorted(found, key=lambda one: one.start)
 
 

@@ -3,11 +3,14 @@ r"""Reading of real sets: intervals, unions, solved inequalities, and complement
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Final
 
-from dhd.answers.expression import Expr, ParseError, parse_expression
+from dhd.answers.expression import parse_expression
 from dhd.answers.scan import levels, split_top
 from dhd.answers.structure import Interval, RealSet
+from dhd.answers.tokens import ParseError
+from dhd.answers.tree import Expr
 
 _ALL: Final = re.compile(
     r"^(?:all\s+(?:the\s+)?reals?(?:\s+numbers?)?|\\Reals|every\s+real\s+number|any\s+real\s+number)$",
@@ -65,7 +68,7 @@ def _complement(text: str) -> RealSet | None:
     if not points or len(points) < len(trees):
         return None
     ends: list[Expr | None] = [None, *points, None]
-    return RealSet(tuple(Interval(low, high) for low, high in zip(ends, ends[1:], strict=False)))
+    return RealSet(tuple(Interval(low, high) for low, high in pairwise(ends)))
 
 
 def _one(text: str) -> RealSet | None:

@@ -20,7 +20,7 @@ _MAX_OBJECTS: Final = 40
 
 def looks_structured(body: str) -> bool:
     """Whether an output is meant as one JSON object."""
-    return body.startswith("{") or body.startswith("```json")
+    return body.startswith(("{", "```json"))
 
 
 def json_answer(body: str) -> str | None:

@@ -16,13 +16,17 @@ Pairs = dict[str, frozenset[str]]
 MAX_CHARS: Final = 1_000
 """Longer texts are no list of pairs."""
 _ROMAN: Final = dict(
-    zip("i ii iii iv v vi vii viii ix x".split(), map(str, range(1, 11)), strict=True)
+    zip(
+        ["i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x"],
+        map(str, range(1, 11)),
+        strict=True,
+    )
 )
 _LABEL: Final = r"(?:[ivxIVX]{1,4}|[A-Za-z]|\d{1,2})"
-_LINK: Final = r"\s*(?:\\(?:to|rightarrow|Rightarrow|longrightarrow|mapsto)\s|->|=>|-+>?|→|⇒|⟶|:|=|\bis\b|\bwith\b|\bmatches\b|\bto\b)\s*"
-_VALUES: Final = (
-    rf"\(?\s*{_LABEL}\s*\)?(?:\s*(?:,|;|&|\band\b)\s*\(?\s*{_LABEL}\s*\)?(?!\s*\)?{_LINK}))*"
-)
+_ARROW: Final = r"\\(?:to|rightarrow|Rightarrow|longrightarrow|mapsto)\s|->|=>|-+>?|→|⇒|⟶"
+_LINK: Final = rf"\s*(?:{_ARROW}|:|=|\bis\b|\bwith\b|\bmatches\b|\bto\b)\s*"
+_NEXT: Final = rf"\s*(?:,|;|&|\band\b)\s*\(?\s*{_LABEL}\s*\)?(?!\s*\)?{_LINK})"
+_VALUES: Final = rf"\(?\s*{_LABEL}\s*\)?(?:{_NEXT})*"
 _PAIR: Final = re.compile(rf"\(?\s*\b({_LABEL})\b\s*\)?{_LINK}({_VALUES})")
 _COUPLE: Final = re.compile(rf"\(\s*({_LABEL})\s*,\s*({_LABEL})\s*\)")
 _GLUED: Final = re.compile(r"\b([A-Za-z])\s?(\d{1,2})\b")

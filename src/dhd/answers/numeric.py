@@ -120,9 +120,9 @@ class _Judge:
             outcomes.append(self._matches(value, target))
         if _is_percent(unit):
             # 0.32 for 32 %: right as a fraction, wrong as a percentage.
-            outcomes += [
-                None if self._matches(value * 100, target, s) else False for s in (self.factor, 1)
-            ]
+            scales = (self.factor, Fraction(1))
+            if any(self._matches(value * 100, target, scale) for scale in scales):
+                outcomes.append(None)
         return _best(outcomes)
 
     def _with_units(self, target: Target, unit: str) -> bool | None:

@@ -11,13 +11,14 @@ from dhd.answers.choices import DEFAULT_LETTERS
 
 _BARE_LETTER: Final = r"[(\[*_]{0,3}[A-Z](?![A-Za-z])[)\]*_]{0,3}"
 _LETTER: Final = r"[(\[*_]{0,3}([A-Z])[)\]*_]{0,3}"
-_LETTERS: Final = rf"(?>({_BARE_LETTER}(?:\s*(?:,\s*and\b|,|;|/|&|、|\band\b|\bor\b|和)?\s*{_BARE_LETTER})*|[A-J]{{2,8}}))"
-_AFTER: Final = (
-    r"(?=\s*(?:$|[.,;:!)\]。，]|\n|\b(?:because|since|as|for|due|which|given|(?:is|are) (?:correct|right|the))\b))"
-)
+_AND: Final = r"\s*(?:,\s*and\b|,|;|/|&|、|\band\b|\bor\b|和)?\s*"
+_LETTERS: Final = rf"(?>({_BARE_LETTER}(?:{_AND}{_BARE_LETTER})*|[A-J]{{2,8}}))"
+_REASON: Final = r"\b(?:because|since|as|for|due|which|given|(?:is|are) (?:correct|right|the))\b"
+_AFTER: Final = rf"(?=\s*(?:$|[.,;:!)\]。，]|\n|{_REASON}))"
 _VERB: Final = (
-    r"(?:\b(?:must be|has to be|should be|is|are|choose|chose|pick|select|selecting|go with|going with"
-    r"|options?|choices?|answers?|opt for)|[故应]?选择?项?|答案[是为]?|因此选|所以选)"
+    r"(?:\b(?:must be|has to be|should be|is|are|choose|chose|pick|select|selecting"
+    r"|go with|going with|options?|choices?|answers?|opt for)"
+    r"|[故应]?选择?项?|答案[是为]?|因此选|所以选)"
     r"\s*(?:options?\s+|choices?\s+|answer\s+|letter\s+)?[:：]?\s*"
 )
 _SETTLED: Final = re.compile(_VERB + _LETTER + _AFTER)

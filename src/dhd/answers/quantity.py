@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from dhd.answers.evaluate import EvaluationError, exact_value, numeric_value
-from dhd.answers.expression import Expr, ParseError, parse_expression, parse_number, symbols
+from dhd.answers.evaluate import mpmath, numeric_value
+from dhd.answers.exact import EvaluationError, exact_value
+from dhd.answers.expression import parse_expression
+from dhd.answers.tokens import ParseError, parse_number
+from dhd.answers.tree import Expr, symbols
 from dhd.answers.units import parse_unit
 
 
@@ -150,13 +153,12 @@ def real_value(tree: Expr) -> Fraction | None:
 
 def _as_fraction(number: object) -> Fraction | None:
     """Convert an mpmath real to an exact fraction of its binary digits."""
-    import mpmath
-
-    if isinstance(number, mpmath.mpc):
+    mp = mpmath()
+    if isinstance(number, mp.mpc):
         if number.imag != 0:
             return None
         number = number.real
-    if not isinstance(number, mpmath.mpf) or not mpmath.isfinite(number):
+    if not isinstance(number, mp.mpf) or not mp.isfinite(number):
         return None
     sign, mantissa, exponent, _ = number._mpf_
     if abs(exponent) > _MAX_VALUE_BITS:

@@ -9,19 +9,30 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from dhd.answers.expression import Expr, ParseError, parse_expression
+from dhd.answers.expression import parse_expression
 from dhd.answers.intervals import parse_real_set
 from dhd.answers.quantity import chinese_integer
 from dhd.answers.scan import levels, split_top, strip_outer
 from dhd.answers.structure import (
-    Answer, Based, Equation, Inequality, Matrix, Opaque, Ratio, Scalar, Sequence,
+    Answer,
+    Based,
+    Equation,
+    Inequality,
+    Matrix,
+    Opaque,
+    Ratio,
+    Scalar,
+    Sequence,
 )  # fmt: skip
+from dhd.answers.tokens import ParseError
+from dhd.answers.tree import Expr
 from dhd.answers.units import parse_unit
 
 _THOUSANDS: Final = re.compile(r"^[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?$")
 _DECIMAL: Final = re.compile(r"^[-+]?\d*\.(\d+)$")
 _PREFIX: Final = re.compile(
-    r"^(?:(?:so|thus|hence|therefore)[, ]+)?(?:the\s+)?(?:final\s+)?(?:answer|result|value)\s*(?:is|:|=)\s*"
+    r"^(?:(?:so|thus|hence|therefore)[, ]+)?(?:the\s+)?(?:final\s+)?"
+    r"(?:answer|result|value)\s*(?:is|:|=)\s*"
     r"|^(?:approximately|exactly|equals?|=)\s+|^=",
     re.IGNORECASE,
 )
@@ -146,7 +157,7 @@ def _equation(sides: list[str], depth: int) -> Answer:
 
 
 def _bracketed(text: str, depth: int) -> Answer | None:
-    """Read ``(a, b)``, ``[a, b]`` and ``\\{a, b\\}``."""
+    r"""Read ``(a, b)``, ``[a, b]`` and ``\{a, b\}``."""
     for left, right, kind in (
         ("\\{", "\\}", "set"),
         ("{", "}", "set"),

@@ -33,7 +33,7 @@ def strip_reasoning(text: str) -> str:
     Gemma's thought channel.
     """
     if "<|channel|>" in text:
-        return _final_channel(text)
+        text = _final_channel(text)
     if _BARE_ANALYSIS.match(text):
         return text.rpartition(_BARE_FINAL)[2].strip() if _BARE_FINAL in text else ""
     out = _GEMMA.sub("", text)

@@ -6,7 +6,7 @@ import re
 
 
 def levels(text: str) -> list[int]:
-    r"""Return the bracket depth before each character; ``\{`` and ``\}`` count like ``(`` and ``)``.
+    r"""Return the bracket depth before each character; ``\{`` counts like ``(``.
 
     A bracket may be closed by one of another kind, as in half-open intervals.
     """

@@ -5,32 +5,30 @@ Every function returns True, False, or None where the rules cannot tell.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from fractions import Fraction
+from collections.abc import Callable
 from typing import Final
 
-from dhd.answers.equations import same_equation, same_inequality
-from dhd.answers.evaluate import equal
-from dhd.answers.expression import Expr, number, rename
+from dhd.answers.equality import equal
+from dhd.answers.equations import same_equation
 from dhd.answers.quantity import real_value
+from dhd.answers.real_sets import compare_inequalities, compare_real_sets
 from dhd.answers.structure import (
-    Answer, Based, Equation, Inequality, Interval, Matrix, Opaque, Ratio, RealSet, Scalar, Sequence,
-)  # fmt: skip
-from dhd.answers.units import parse_unit
+    Answer,
+    Based,
+    Equation,
+    Inequality,
+    Matrix,
+    Opaque,
+    Ratio,
+    RealSet,
+    Scalar,
+    Sequence,
+)
+from dhd.answers.tree import rename
+from dhd.answers.values import compare_based, compare_ratios, compare_scalars
+from dhd.answers.verdicts import Verdict, all_of, any_of
 
-Verdict = bool | None
-
-_DEGREE: Final = Expr("div", (Expr("const", name="pi"), number(180)))
 _MAX_ITEMS: Final = 40
-_MIN_DECIMALS: Final = 1
-
-
-def all_of(verdicts: Iterable[Verdict]) -> Verdict:
-    """Return False if any is False, else None if any is None, else True."""
-    found = list(verdicts)
-    if False in found:
-        return False
-    return None if None in found else True
 
 
 def compare_readings(gold: tuple[Answer, ...], submitted: tuple[Answer, ...]) -> Verdict:
@@ -100,104 +98,9 @@ def _functions(gold: Equation, submitted: Equation) -> Verdict:
     return verdict if gold.name == submitted.name else None
 
 
-def _scalars(gold: Answer, submitted: Answer) -> Verdict:
-    if not (isinstance(gold, Scalar) and isinstance(submitted, Scalar)):
-        return False if isinstance(gold, Sequence) or isinstance(submitted, Sequence) else None
-    if gold.mark == submitted.mark:
-        return _values(gold, submitted)
-    marks = {gold.mark, submitted.mark}
-    if "%" in marks:
-        return _percents(gold, submitted)
-    if marks <= {"deg", "rad", ""}:
-        return _angles(gold, submitted)
-    return _units(gold, submitted)
-
-
-def _values(gold: Scalar, submitted: Scalar) -> Verdict:
-    verdict = equal(gold.tree, submitted.tree)
-    if verdict is False and _may_be_rounded(gold, submitted):
-        return None
-    return verdict
-
-
-def _may_be_rounded(gold: Scalar, submitted: Scalar) -> bool:
-    """Whether one is a decimal that the other rounds (or truncates) to."""
-    for exact, rounded in ((gold, submitted), (submitted, gold)):
-        digits = rounded.decimals
-        if digits is None or digits < _MIN_DECIMALS:
-            continue
-        if exact.decimals is not None and exact.decimals <= digits:
-            continue
-        value, shown = real_value(exact.tree), real_value(rounded.tree)
-        if value is not None and shown is not None:
-            if _is_short(value) and exact.decimals is None:
-                continue
-            return _rounds_to(value, shown, Fraction(1, 10**digits))
-    return False
-
-
-def _rounds_to(value: Fraction, shown: Fraction, last_place: Fraction) -> bool:
-    """Whether a decimal is a value rounded, or cut off, at its last place."""
-    if abs(value - shown) * 2 <= last_place:
-        return True
-    return value * shown > 0 and 0 <= abs(value) - abs(shown) < last_place
-
-
-def _is_short(value: Fraction) -> bool:
-    """Whether a value is an integer, which nobody rounds to decimals."""
-    return value.denominator == 1
-
-
-def _percents(gold: Scalar, submitted: Scalar) -> Verdict:
-    percent, plain = (gold, submitted) if gold.mark == "%" else (submitted, gold)
-    if plain.mark:
-        return None
-    fraction = Expr("div", (percent.tree, number(100)))
-    if equal(fraction, plain.tree) is True:
-        return True
-    if equal(percent.tree, plain.tree) is not True:
-        return _values(Scalar(fraction), plain)
-    value = real_value(plain.tree)
-    # 46 for 46 % leaves the sign out; 0.5 for 0.5 % may as well mean 50 %.
-    return True if gold is percent and value is not None and value > 1 else None
-
-
-def _angles(gold: Scalar, submitted: Scalar) -> Verdict:
-    marks = {gold.mark, submitted.mark}
-    if marks == {"rad", ""}:
-        plain = gold if not gold.mark else submitted
-        value = real_value(plain.tree)
-        same = equal(gold.tree, submitted.tree)
-        # A whole number without a mark is as well a number of degrees.
-        return None if value is not None and value.denominator == 1 and value else same
-    degrees, other = (gold, submitted) if gold.mark == "deg" else (submitted, gold)
-    as_radians = Expr("mul", (degrees.tree, _DEGREE))
-    if equal(as_radians, other.tree) is True:
-        return True
-    if other.mark == "rad":
-        return _values(Scalar(as_radians), other)
-    if equal(degrees.tree, other.tree) is True:
-        return True
-    value = real_value(other.tree)
-    return False if value is not None and _values(Scalar(as_radians), other) is False else None
-
-
-def _units(gold: Scalar, submitted: Scalar) -> Verdict:
-    same = equal(gold.tree, submitted.tree)
-    if gold.mark and submitted.mark:
-        theirs, ours = parse_unit(gold.mark), parse_unit(submitted.mark)
-        if theirs is None or ours is None or theirs.dimensions != ours.dimensions:
-            return None
-        scaled = Expr("mul", (submitted.tree, number(ours.factor / theirs.factor)))
-        return equal(gold.tree, scaled)
-    if same is True and gold.mark and len(gold.mark) == 1:
-        return None  # one letter may be a symbol that the submission lacks
-    return same
-
-
 def _sequences(gold: Answer, submitted: Answer) -> Verdict:
     if isinstance(gold, RealSet) or isinstance(submitted, RealSet):
-        return _real_sets(gold, submitted)
+        return compare_real_sets(gold, submitted)
     one, other = _as_sequence(gold), _as_sequence(submitted)
     if one is None or other is None:
         return None
@@ -264,8 +167,8 @@ def _list_and_tuple(one: Sequence, other: Sequence) -> Verdict:
 
 def _as_sets(one: Sequence, other: Sequence) -> Verdict:
     table = [[compare_shapes(left, right) for right in other.items] for left in one.items]
-    rows = all_of(_any_of(row) for row in table)
-    columns = all_of(_any_of([row[index] for row in table]) for index in range(len(other.items)))
+    rows = all_of(any_of(row) for row in table)
+    columns = all_of(any_of([row[index] for row in table]) for index in range(len(other.items)))
     verdict = all_of((rows, columns))
     if (
         verdict is True
@@ -274,109 +177,6 @@ def _as_sets(one: Sequence, other: Sequence) -> Verdict:
     ):
         return None
     return verdict
-
-
-def _any_of(verdicts: list[Verdict]) -> Verdict:
-    if True in verdicts:
-        return True
-    return None if None in verdicts else False
-
-
-def _real_sets(gold: Answer, submitted: Answer) -> Verdict:
-    one, other = _as_real_set(gold), _as_real_set(submitted)
-    if one is None or other is None:
-        return None
-    left, right = one.intervals, other.intervals
-    if len(left) > 8 or len(right) > 8:
-        return None
-    if len(left) != len(right):
-        return None
-    table = [[_intervals(a, b) for b in right] for a in left]
-    rows = all_of(_any_of(row) for row in table)
-    columns = all_of(_any_of([row[index] for row in table]) for index in range(len(right)))
-    verdict = all_of((rows, columns))
-    if verdict is True and one.variable and other.variable and one.variable != other.variable:
-        return None
-    return verdict
-
-
-def _as_real_set(answer: Answer) -> RealSet | None:
-    if isinstance(answer, RealSet):
-        return answer
-    if (
-        not isinstance(answer, Sequence)
-        or answer.kind not in ("tuple", "bracket")
-        or len(answer.items) != 2
-    ):
-        return None
-    low, high = answer.items
-    if not (isinstance(low, Scalar) and isinstance(high, Scalar)) or low.mark or high.mark:
-        return None
-    closed = answer.kind == "bracket"
-    return RealSet((Interval(low.tree, high.tree, closed, closed),))
-
-
-def _intervals(one: Interval, other: Interval) -> Verdict:
-    if (one.low_closed, one.high_closed) != (other.low_closed, other.high_closed):
-        return False
-    return all_of((_ends(one.low, other.low), _ends(one.high, other.high)))
-
-
-def _ends(one: Expr | None, other: Expr | None) -> Verdict:
-    if one is None or other is None:
-        return one is other
-    return equal(one, other)
-
-
-def _ratios(gold: Answer, submitted: Answer) -> Verdict:
-    if isinstance(gold, Ratio) and isinstance(submitted, Ratio):
-        if len(gold.terms) != len(submitted.terms):
-            return False
-        same = all_of(map(equal, gold.terms, submitted.terms))
-        if same is not False:
-            return same
-        first = Expr("div", (submitted.terms[0], gold.terms[0]))
-        scaled = [Expr("mul", (term, first)) for term in gold.terms]
-        proportional = all_of(map(equal, scaled, submitted.terms))
-        clock = gold.is_clock or submitted.is_clock
-        return None if clock and proportional is True else proportional
-    ratio, other = (gold, submitted) if isinstance(gold, Ratio) else (submitted, gold)
-    if (
-        not isinstance(ratio, Ratio)
-        or not isinstance(other, Scalar)
-        or other.mark
-        or ratio.is_clock
-    ):
-        return None
-    if len(ratio.terms) != 2:
-        return None
-    return True if equal(Expr("div", ratio.terms), other.tree) is True else None
-
-
-def _based(gold: Answer, submitted: Answer) -> Verdict:
-    if isinstance(gold, Based) and isinstance(submitted, Based):
-        if gold.base == submitted.base:
-            return gold.digits.lstrip("0") == submitted.digits.lstrip("0")
-        values = _based_value(gold), _based_value(submitted)
-        return None if None in values or values[0] == values[1] else False
-    based, other = (gold, submitted) if isinstance(gold, Based) else (submitted, gold)
-    if not isinstance(based, Based) or not isinstance(other, Scalar) or other.mark:
-        return None
-    value = real_value(other.tree)
-    if value is None or value.denominator != 1:
-        return None
-    if str(int(value)) == based.digits:
-        # The base is in the question: leaving its subscript out is right. A base that the
-        # question does not ask for is not.
-        return True if based is gold else None
-    return None if _based_value(based) == value else False
-
-
-def _based_value(based: Based) -> int | None:
-    try:
-        return int(based.digits, based.base) if 2 <= based.base <= 36 else None
-    except ValueError:
-        return None
 
 
 def _matrices(gold: Answer, submitted: Answer) -> Verdict:
@@ -401,36 +201,12 @@ def _rows(answer: Answer) -> tuple[tuple[Answer, ...], ...] | None:
     return None
 
 
-def _inequalities(gold: Answer, submitted: Answer) -> Verdict:
-    one, other = _as_inequality(gold), _as_inequality(submitted)
-    if one is None or other is None:
-        return None
-    return same_inequality(
-        (one.left, one.right, one.strict), (other.left, other.right, other.strict)
-    )
-
-
-def _as_inequality(answer: Answer) -> Inequality | None:
-    """Return an inequality, written out again where it was read as a set of reals."""
-    if isinstance(answer, Inequality):
-        return answer
-    if not isinstance(answer, RealSet) or len(answer.intervals) != 1 or not answer.variable:
-        return None
-    interval = answer.intervals[0]
-    variable = Expr("sym", name=answer.variable)
-    if interval.low is None and interval.high is not None:
-        return Inequality(variable, interval.high, not interval.high_closed)
-    if interval.high is None and interval.low is not None:
-        return Inequality(interval.low, variable, not interval.low_closed)
-    return None
-
-
 _RULES: Final[tuple[tuple[type, Callable[[Answer, Answer], Verdict]], ...]] = (
     (Matrix, _matrices),
-    (Inequality, _inequalities),
-    (Ratio, _ratios),
-    (Based, _based),
-    (RealSet, _real_sets),
+    (Inequality, compare_inequalities),
+    (Ratio, compare_ratios),
+    (Based, compare_based),
+    (RealSet, compare_real_sets),
     (Sequence, _sequences),
-    (Scalar, _scalars),
+    (Scalar, compare_scalars),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from dhd.answers.expression import Expr
+from dhd.answers.tree import Expr
 
 
 @dataclass(frozen=True, slots=True)

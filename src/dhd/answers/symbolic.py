@@ -66,5 +66,5 @@ def library_agrees(reference: str, submitted: str) -> bool:
         if not gold or not ours:
             return False
         return bool(verify(gold, ours, numeric_precision=30, timeout_seconds=None))
-    except Exception:  # noqa: BLE001 - the library raises anything; its failure is no verdict
+    except Exception:
         return False

@@ -38,7 +38,8 @@ _OPPOSITES: Final = (
 _CONTRARY: Final = {frozenset(pair) for pair in _OPPOSITES}
 _ABSTENTION: Final = re.compile(
     r"^(?:\?+|-+|_+|\.*|\\dots|n/?a|none|null|nil|undefined|unknown|unclear|tbd|idk|pass|nan)$"
-    r"|\b(?:i (?:do not|don'?t|can ?not|can'?t)|unable to|not sure|no idea|impossible to (?:say|tell|determine|know)"
+    r"|\b(?:i (?:do not|don'?t|can ?not|can'?t)|unable to|not sure|no idea"
+    r"|impossible to (?:say|tell|determine|know)"
     r"|(?:can ?not|can'?t|could not|couldn'?t) be (?:determined|answered|solved|found)"
     r"|not enough|insufficient (?:data|information)|no answer)\b|不知道|无法确定|不确定",
     re.IGNORECASE,
@@ -50,7 +51,7 @@ _ARTICLE: Final = re.compile(r"^(?:an?|the)\s+", re.IGNORECASE)
 
 
 def canonical_words(text: str) -> str:
-    """Return a cleaned text without case, articles and idle punctuation; synonyms share one form."""
+    """Return a text without case, articles and idle punctuation; synonyms share one form."""
     plain = _LEAD.sub("", clean(text).casefold())
     plain = " ".join(re.sub(r"[\"'`!?.]+$|^[\"'`]+", "", plain).split())
     plain = _ARTICLE.sub("", plain)

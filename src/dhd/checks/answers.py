@@ -84,11 +84,12 @@ def _options(case: Mapping[str, Any]) -> tuple[str, ...] | None:
 
 
 def _submitted(case: Mapping[str, Any], problem: Problem) -> str | None:
-    text = str(required(case, "submitted"))
+    """Return the answer to compare; null where the model gave no content."""
+    text: str | None = required(case, "submitted", (str, type(None)))
     stage = case.get("stage", "final")
     if stage not in _STAGES:
         raise CaseError(f"case {case['id']!r}: stage must be raw or final, not {stage!r}")
-    if stage == "final":
+    if text is None or stage == "final":
         return text
     return extract_answer(
         text,

@@ -80,7 +80,7 @@ def _read_line(path: Path, number: int, line: str) -> dict[str, Any]:
 
 
 def required(case: Mapping[str, Any], key: str, kind: type | tuple[type, ...] = str) -> Any:
-    """Return ``case[key]``; raise ``CaseError`` naming the case if it is missing or of other type."""
+    """Return ``case[key]``; raise ``CaseError`` if it is missing or of another type."""
     value = case.get(key)
     if not isinstance(value, kind):
         kinds = kind if isinstance(kind, tuple) else (kind,)
