@@ -18,7 +18,7 @@ _LIST_KEYS: Final = frozenset(
 _NUMBERED_KEY = re.compile(r"(?:(?:role|expert|agent|solver|member)_?)?\d{1,2}")
 _PLACEHOLDER = re.compile(
     r"<[^<>]*>|\[[^\[\]]*\]|\{[^{}]*\}|\.{2,}|…|(?:role|expert|agent|solver|member)?\s*#?\d*"
-    r"|(?:role|expert)?\s*name(?:\s*\d+)?|tbd|n/?a|none|null|(?:role|expert|title)\s*[a-e]?",
+    r"|(?:role|expert)?\s*name(?:\s*\d+)?|(?:lens|perspective)\s*\d*|tbd|n/?a|none|null|(?:role|expert|title)\s*[a-e]?",
     re.IGNORECASE,
 )
 _MAX_NAME: Final = 120

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Final
 
 from dhd.messages import ExpertRole
@@ -94,6 +95,8 @@ def _items(text: str) -> tuple[list[_Item], list[str]]:
             outer.append(item)
         else:
             (outer[-1].continuation if outer else loose).append(line)
+    if outer:  # a paragraph behind the list belongs to no role
+        outer[-1].continuation = list(takewhile(str.strip, outer[-1].continuation))
     return outer, loose
 
 

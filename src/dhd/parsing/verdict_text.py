@@ -66,11 +66,12 @@ _QUOTED = re.compile(
     r"""(?<!\w)"(?=\S)([^"]*+)"(?!\w)|“([^“”]*+)”|«([^«»]*+)»"""
     r"""|(?<![\w'])'(?=\S)([^'\n]*+)'(?!\w)|`([^`\n]*+)`"""
 )
-_REPORTS = re.compile(
+_REPORT_VERBS: Final = (
     r"\b(?:says?|said|reads?|contain(?:s|ed)|adds?|added|claim(?:s|ed)|writes?|wrote|includes?"
-    r"|included|states?|stated|instructs?|demand(?:s|ed)|asks?|asked|inserts?|inserted)\b",
-    re.IGNORECASE,
+    r"|included|states?|stated|instructs?|demand(?:s|ed)|asks?|asked|inserts?|inserted)\b"
 )
+_REPORTS = re.compile(_REPORT_VERBS, re.IGNORECASE)
+_REPORTED = re.compile(_REPORT_VERBS + r"[^.!?:]{0,60}:", re.IGNORECASE)
 
 
 def word_verdict(text: str) -> Signal:
@@ -145,7 +146,7 @@ def _next_label(text: str) -> re.Match[str] | None:
 def _labelled(line: str, following: str) -> Iterator[Signal]:
     start = 0
     for end in [*(match.start() for match in _SENTENCE.finditer(line)), len(line)]:
-        if start and _REPORTS.search(line, 0, start):
+        if start and _REPORTED.search(line, 0, start):
             return
         segment = line[start:end]
         start = end
