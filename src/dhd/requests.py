@@ -110,22 +110,57 @@ class ModelIdentity:
         return f"{self.name}@{self.revision}" if self.revision else self.name
 
 
-def content_key(model: ModelIdentity, request: Request, seed: int) -> str:
-    """Return the content key of a request: 32 hex digits over everything that shapes its answer."""
-    document = {
-        "model": [model.name, model.revision, model.settings],
-        "turns": [[turn.role, turn.content] for turn in request.turns],
-        "decoding": [
-            request.decoding.temperature,
-            request.decoding.max_tokens,
-            request.decoding.top_p,
-        ],
-        "schema": request.json_schema,
-        "draw": request.draw,
-        "seed": seed,
-    }
+_MAX_SCHEMAS = 4096
+"""Encoded schemas kept at a time."""
+
+
+class KeyMaker:
+    """Makes the content keys of one model's requests.
+
+    A key covers everything that shapes an answer: model, prompt, decoding, schema, draw id and
+    the study's seed. Its parts are hashed with their lengths, so that no two requests run into
+    one; parts that many requests share are encoded once.
+
+    Parameters
+    ----------
+    model
+        The model that answers.
+    seed
+        Seed of the study.
+    """
+
+    def __init__(self, model: ModelIdentity, seed: int) -> None:
+        self._model = _canonical([model.name, model.revision, model.settings, seed])
+        self._schemas: dict[int, tuple[Mapping[str, Any] | None, bytes]] = {}
+
+    def key(self, request: Request) -> str:
+        """Return the content key of a request: 32 hex digits."""
+        decoding = request.decoding
+        parts = [
+            self._model,
+            self._schema(request.json_schema),
+            f"{decoding.temperature!r} {decoding.max_tokens} {decoding.top_p!r}".encode(),
+            request.draw.encode(),
+        ]
+        for turn in request.turns:
+            parts.append(turn.role.encode())
+            parts.append(turn.content.encode("utf-8", "surrogatepass"))
+        lengths = " ".join([str(len(part)) for part in parts])
+        return hashlib.sha256(b"".join([lengths.encode(), b"\n", *parts])).hexdigest()[:32]
+
+    def _schema(self, schema: Mapping[str, Any] | None) -> bytes:
+        """Return a schema's encoding; prompts reuse equal schemas as one object."""
+        found = self._schemas.get(id(schema))
+        if found is None or found[0] is not schema:
+            if len(self._schemas) >= _MAX_SCHEMAS:
+                self._schemas.clear()
+            found = self._schemas[id(schema)] = (schema, _canonical(schema))
+        return found[1]
+
+
+def _canonical(document: Any) -> bytes:
     text = json.dumps(document, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return text.encode("utf-8", "surrogatepass")
 
 
 def seed_of(key: str) -> int:

@@ -54,22 +54,25 @@ def ask(text: str, draw: str = "") -> Request:
     return Request("integrator", (Turn("user", text),), Decoding(0.0, 8), draw=draw)
 
 
-def work(folder: Path, name: str, *texts: str) -> ShardWork[str]:
+def work(folder: Path, name: str, *texts: str) -> ShardWork[str, list[str]]:
     def task(text: str) -> Callable[[Generate], asyncio.Future[str]]:
         async def solve(generate: Generate) -> str:
             return (await generate(ask(text))).text or "nothing"
 
         return solve  # type: ignore[return-value]
 
-    return ShardWork(name, folder / f"{name}.jsonl", [task(text) for text in texts])
+    return ShardWork(name, folder / f"{name}.jsonl", [task(text) for text in texts], list)
 
 
 def run(
-    engine: EchoEngine, *shards: ShardWork[str], max_attempts: int = 3, max_outstanding: int = 8
+    engine: EchoEngine,
+    *shards: ShardWork[str, list[str]],
+    max_attempts: int = 3,
+    max_outstanding: int = 8,
 ) -> dict[str, list[str]]:
     queue = EngineQueue(MODEL, lambda: engine, seed=1)
     limits = SessionLimits(max_attempts=max_attempts, max_outstanding=max_outstanding, drain_s=5)
-    session: Session[str] = Session({"integrator": queue}, limits, Progress("test", 1))
+    session: Session[str, list[str]] = Session({"integrator": queue}, limits, Progress("test", 1))
     return session.run(shards)
 
 
@@ -100,7 +103,9 @@ def test_a_second_run_builds_no_engine(tmp_path: Path) -> None:
         raise AssertionError("an engine was built though nothing was missing")
 
     queue = EngineQueue(MODEL, no_engine, seed=1)
-    session: Session[str] = Session({"integrator": queue}, SessionLimits(), Progress("test", 1))
+    session: Session[str, list[str]] = Session(
+        {"integrator": queue}, SessionLimits(), Progress("test", 1)
+    )
     assert session.run(shards) == first
 
 
@@ -163,7 +168,7 @@ def test_an_error_in_a_problem_is_raised_not_swallowed(tmp_path: Path) -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        run(EchoEngine(), ShardWork("s1", tmp_path / "s1.jsonl", [broken]))
+        run(EchoEngine(), ShardWork("s1", tmp_path / "s1.jsonl", [broken], list))
     assert len(Journal(tmp_path / "s1.jsonl")) == 1
 
 
@@ -194,7 +199,7 @@ def test_a_drain_ends_at_its_limit(tmp_path: Path) -> None:
             return []
 
     queue = EngineQueue(MODEL, Stuck, seed=1)
-    session: Session[str] = Session(
+    session: Session[str, list[str]] = Session(
         {"integrator": queue}, SessionLimits(drain_s=0.2), Progress("test", 1)
     )
     with pytest.raises(IncompleteError, match="stopped by SIGTERM"):

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from dhd.engines.base import Engine
 from dhd.errors import EngineError
 from dhd.journal import Journal
-from dhd.requests import Completion, ModelIdentity, Request, content_key
+from dhd.requests import Completion, KeyMaker, ModelIdentity, Request
 
 _MAX_CONSECUTIVE_FAILURES = 64
 """Failures in a row, without one answer, after which the engine counts as out of order."""
@@ -74,7 +74,7 @@ class EngineQueue:
         self.on_change: Callable[[], None] = lambda: None
         self.is_filling: Callable[[], bool] = lambda: False
         self._build = build
-        self._seed = seed
+        self._keys = KeyMaker(identity, seed)
         self._engine: Engine | None = None
         self._heap: list[tuple[tuple[str, ...], int, str]] = []
         self._order = itertools.count()
@@ -102,7 +102,7 @@ class EngineQueue:
         Stopped
             When the job was told to stop and the request was not asked any more.
         """
-        key = content_key(self.identity, request, self._seed)
+        key = self._keys.key(request)
         found = journal.find(key)
         if found is not None:
             self.counts.found += 1

@@ -24,6 +24,7 @@ from dhd.progress import Progress
 from dhd.requests import Completion, Generate, Request, Role
 
 Result = TypeVar("Result")
+Output = TypeVar("Output")
 
 _TICK_S = 0.5
 _SYNC_EVERY_S = 2.0
@@ -31,7 +32,7 @@ _RETRY_LOCKED_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class ShardWork(Generic[Result]):
+class ShardWork(Generic[Result, Output]):
     """The work of one shard.
 
     Attributes
@@ -42,6 +43,8 @@ class ShardWork(Generic[Result]):
         Path of the shard's journal.
     tasks
         One coroutine function a problem; each gets the ``generate`` that asks for it.
+    gather
+        Turns the results, in the order of the tasks, into what is kept of the shard.
     earlier
         Journals of other cuts of the same problems.
     """
@@ -49,6 +52,7 @@ class ShardWork(Generic[Result]):
     name: str
     journal: Path
     tasks: Sequence[Callable[[Generate], Awaitable[Result]]]
+    gather: Callable[[list[Result]], Output]
     earlier: tuple[Path, ...] = ()
 
 
@@ -75,16 +79,16 @@ class SessionLimits:
 
 
 @dataclass(slots=True)
-class _OpenShard(Generic[Result]):
+class _OpenShard(Generic[Result, Output]):
     """A shard being worked on."""
 
-    work: ShardWork[Result]
+    work: ShardWork[Result, Output]
     lock: ShardLock
     journal: Journal
     results: dict[int, Result] = field(default_factory=dict)
 
 
-class Session(Generic[Result]):
+class Session(Generic[Result, Output]):
     """Runs the coroutines of many shards over the engines of one job.
 
     Parameters
@@ -104,16 +108,16 @@ class Session(Generic[Result]):
         self._distinct = list({id(queue): queue for queue in queues.values()}.values())
         self._limits = limits
         self._progress = progress
-        self._open_shards: dict[str, _OpenShard[Result]] = {}
-        self._results: dict[str, list[Result]] = {}
+        self._open_shards: dict[str, _OpenShard[Result, Output]] = {}
+        self._outputs: dict[str, Output] = {}
         self._retryable: dict[str, str] = {}
         self._stopped_by: str | None = None
         self._changed = asyncio.Event()
         self._error: BaseException | None = None
         self._is_filling = False
 
-    def run(self, shards: Sequence[ShardWork[Result]]) -> dict[str, list[Result]]:
-        """Work all shards off; return each one's results by name, in the order of its tasks.
+    def run(self, shards: Sequence[ShardWork[Result, Output]]) -> dict[str, Output]:
+        """Work all shards off; return what is kept of each by name.
 
         Raises
         ------
@@ -125,7 +129,7 @@ class Session(Generic[Result]):
         """
         return asyncio.run(self._run(shards))
 
-    async def _run(self, shards: Sequence[ShardWork[Result]]) -> dict[str, list[Result]]:
+    async def _run(self, shards: Sequence[ShardWork[Result, Output]]) -> dict[str, Output]:
         self._listen_for_signals()
         for queue in self._distinct:
             queue.on_change = self._changed.set
@@ -147,7 +151,7 @@ class Session(Generic[Result]):
                 await queue.close()
             self._progress.close(self._distinct)
         self._raise_if_incomplete(shards)
-        return self._results
+        return self._outputs
 
     def _listen_for_signals(self) -> None:
         loop = asyncio.get_running_loop()
@@ -178,7 +182,7 @@ class Session(Generic[Result]):
                     shard.journal.sync()
                 synced = time.monotonic()
 
-    async def _work(self, shards: Sequence[ShardWork[Result]]) -> None:
+    async def _work(self, shards: Sequence[ShardWork[Result, Output]]) -> None:
         """Start problems shard after shard while the engines have room."""
         waiting = deque(shards)
         running: set[asyncio.Task[None]] = set()
@@ -197,7 +201,9 @@ class Session(Generic[Result]):
         while running or any(queue.in_flight for queue in self._distinct):
             await self._change()
 
-    async def _next_free(self, waiting: deque[ShardWork[Result]]) -> _OpenShard[Result]:
+    async def _next_free(
+        self, waiting: deque[ShardWork[Result, Output]]
+    ) -> _OpenShard[Result, Output]:
         """Open the first shard that no other job holds, waiting for one if need be."""
         while True:
             for _ in range(len(waiting)):
@@ -210,7 +216,7 @@ class Session(Generic[Result]):
             self._is_filling = False
             await asyncio.sleep(_RETRY_LOCKED_S)
 
-    def _try_open(self, work: ShardWork[Result]) -> _OpenShard[Result] | None:
+    def _try_open(self, work: ShardWork[Result, Output]) -> _OpenShard[Result, Output] | None:
         lock = ShardLock(work.journal, stale_after_s=self._limits.stale_after_s)
         if not lock.acquire():
             return None
@@ -224,14 +230,13 @@ class Session(Generic[Result]):
         shard = self._open_shards[work.name] = _OpenShard(work, lock, journal)
         return shard
 
-    def _close(self, shard: _OpenShard[Result]) -> None:
+    def _close(self, shard: _OpenShard[Result, Output]) -> None:
         del self._open_shards[shard.work.name]
         shard.journal.close()
         shard.lock.release()
         if len(shard.results) == len(shard.work.tasks):
-            self._results[shard.work.name] = [
-                shard.results[index] for index in range(len(shard.work.tasks))
-            ]
+            ordered = [shard.results[index] for index in range(len(shard.work.tasks))]
+            self._outputs[shard.work.name] = shard.work.gather(ordered)
 
     async def _room(self) -> None:
         """Let the new problem ask, then wait until there is room for one more."""
@@ -257,7 +262,7 @@ class Session(Generic[Result]):
             self._error = task.exception()
         self._changed.set()
 
-    async def _solve(self, shard: _OpenShard[Result], index: int) -> None:
+    async def _solve(self, shard: _OpenShard[Result, Output], index: int) -> None:
         async def generate(request: Request) -> Completion:
             completion = await self._queues[request.role].ask(request, shard.journal)
             if shard.journal.is_retryable(completion.key):
@@ -271,10 +276,10 @@ class Session(Generic[Result]):
         if len(shard.results) == len(shard.work.tasks):
             self._close(shard)
 
-    def _raise_if_incomplete(self, shards: Sequence[ShardWork[Result]]) -> None:
-        if self._stopped_by is not None and len(self._results) < len(shards):
+    def _raise_if_incomplete(self, shards: Sequence[ShardWork[Result, Output]]) -> None:
+        if self._stopped_by is not None and len(self._outputs) < len(shards):
             raise IncompleteError(
-                f"stopped by {self._stopped_by} with {len(self._results)} of {len(shards)} shards "
+                f"stopped by {self._stopped_by} with {len(self._outputs)} of {len(shards)} shards "
                 "finished; all finished requests are in the journal: run the same command again"
             )
         if self._retryable:

@@ -21,6 +21,7 @@ from dhd.stages.prepare import read_problems
 
 Stage = Literal["deliberation", "judging"]
 Result = TypeVar("Result")
+Output = TypeVar("Output")
 #: Makes the coroutine function that works on one problem.
 TaskMaker = Callable[[Problem], Callable[[Generate], Awaitable[Result]]]
 
@@ -58,8 +59,13 @@ def bundle_shards(study: Study, benchmark: str, bundle: str, *, stage: Stage) ->
 
 
 def bundle_work(
-    study: Study, shards: Sequence[Shard], *, journals: Path, task: TaskMaker[Result]
-) -> list[ShardWork[Result]]:
+    study: Study,
+    shards: Sequence[Shard],
+    *,
+    journals: Path,
+    task: TaskMaker[Result],
+    gather: Callable[[list[Result]], Output],
+) -> list[ShardWork[Result, Output]]:
     """Return the work of some shards of one benchmark, a coroutine for each problem.
 
     Journals of another cut into shards that lie in the same folder are read too, so that a
@@ -74,6 +80,7 @@ def bundle_work(
             name=shard.name,
             journal=journals / f"{shard.name}.jsonl",
             tasks=[task(problem) for problem in problems[shard.start : shard.stop]],
+            gather=gather,
             earlier=earlier,
         )
         for shard in shards
@@ -82,12 +89,12 @@ def bundle_work(
 
 def run_bundle(
     study: Study,
-    work: Sequence[ShardWork[Result]],
+    work: Sequence[ShardWork[Result, Output]],
     *,
     models: Mapping[Role, ModelSettings],
     progress: Progress,
-) -> list[Result]:
-    """Work one bundle off in one session; return the results in the order of its problems.
+) -> list[Output]:
+    """Work one bundle off in one session; return what is kept of each shard, in order.
 
     Roles whose models are the same share one engine.
     """
@@ -107,9 +114,9 @@ def run_bundle(
         stale_after_s=journal.stale_after_s,
         max_outstanding=_OUTSTANDING_PER_SLOT * max(m.max_in_flight for m in models.values()),
     )
-    session: Session[Result] = Session(queues, limits, progress)
-    results = session.run(work)
-    return [result for one in work for result in results[one.name]]
+    session: Session[Result, Output] = Session(queues, limits, progress)
+    outputs = session.run(work)
+    return [outputs[one.name] for one in work]
 
 
 def _size(study: Study) -> int:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import asdict
 from functools import partial
 from typing import Any, TextIO
+
+import pyarrow as pa
 
 from dhd.config.load import Study
 from dhd.deliberation import Deliberation, ProtocolSetup, deliberate, expected_requests
@@ -13,9 +15,9 @@ from dhd.layout import StudyPaths
 from dhd.problems import Problem
 from dhd.progress import Progress
 from dhd.prompts import PromptSet
-from dhd.requests import Role
+from dhd.requests import Generate, Role
 from dhd.stages.bundles import bundle_shards, bundle_work, run_bundle
-from dhd.stages.interim import call_columns, write_interim
+from dhd.stages.interim import call_columns, interim_table, write_interim
 
 _ROLES: tuple[Role, ...] = ("recruiter", "hypothesizer", "integrator")
 
@@ -39,10 +41,11 @@ def deliberate_bundle(
         study,
         shards,
         journals=paths.journals("deliberation", family, benchmark),
-        task=partial(_task, setup),
+        task=partial(scan_task, setup),
+        gather=partial(scan_tables, family),
     )
     problems = sum(len(one.tasks) for one in work)
-    results = run_bundle(
+    tables = run_bundle(
         study,
         work,
         models={role: study.actor(family) for role in _ROLES},
@@ -53,12 +56,23 @@ def deliberate_bundle(
         ),
     )
     stem = paths.bundle("deliberation", family, benchmark)
-    write_interim("messages", _message_rows(family, results), stem / f"{bundle}.messages.parquet")
-    write_interim("outcomes", _outcome_rows(family, results), stem / f"{bundle}.outcomes.parquet")
+    for kind in ("messages", "outcomes"):
+        write_interim(kind, [table[kind] for table in tables], stem / f"{bundle}.{kind}.parquet")
 
 
-def _task(setup: ProtocolSetup, problem: Problem) -> Any:
+def scan_task(
+    setup: ProtocolSetup, problem: Problem
+) -> Callable[[Generate], Awaitable[Deliberation]]:
+    """Return the coroutine function that scans one problem."""
     return partial(deliberate, problem, setup)
+
+
+def scan_tables(family: str, results: list[Deliberation]) -> dict[str, pa.Table]:
+    """Return the interim messages and outcomes of some problems of one family."""
+    return {
+        "messages": interim_table("messages", _message_rows(family, results)),
+        "outcomes": interim_table("outcomes", _outcome_rows(family, results)),
+    }
 
 
 def _message_rows(family: str, results: list[Deliberation]) -> Iterator[Mapping[str, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -66,9 +66,14 @@ def call_columns(completion: Completion | None) -> dict[str, Any]:
     }
 
 
-def write_interim(name: str, rows: Iterable[Mapping[str, Any]], path: Path) -> None:
+def interim_table(name: str, rows: Iterable[Mapping[str, Any]]) -> pa.Table:
+    """Return rows as a table of the kind ``name``."""
+    return pa.Table.from_pylist(list(rows), schema=SCHEMAS[name])
+
+
+def write_interim(name: str, tables: Sequence[pa.Table], path: Path) -> None:
     """Write one bundle's table of the kind ``name``, whole or not at all."""
-    table = pa.Table.from_pylist(list(rows), schema=SCHEMAS[name])
+    table = pa.concat_tables(tables) if tables else interim_table(name, ())
     with replacing(path) as temporary:
         pq.write_table(table, temporary, compression="zstd")
 

@@ -23,7 +23,7 @@ from dhd.progress import Progress
 from dhd.prompts import PromptSet
 from dhd.requests import Generate
 from dhd.stages.bundles import bundle_shards, bundle_work, run_bundle
-from dhd.stages.interim import call_columns, read_interim, write_interim
+from dhd.stages.interim import call_columns, interim_table, read_interim, write_interim
 from dhd.stages.prepare import read_problems
 
 _RULES = "rules"
@@ -64,7 +64,7 @@ def judge_bundle(
         progress = Progress(f"judge {benchmark}/{bundle}", len(left), console)
         judged += _by_model(study, shards, left, progress)
     judged.sort(key=lambda one: one.submission)
-    write_interim("judgements", map(_row, judged), out)
+    write_interim("judgements", [interim_table("judgements", map(_row, judged))], out)
 
 
 def _problems(study: Study, shards: Sequence[Shard]) -> dict[str, Problem]:
@@ -137,11 +137,15 @@ def _by_model(
     journals = StudyPaths.of(settings.study).journals(
         "judging", str(settings.judging.evaluator), benchmark
     )
-    work: list[ShardWork[list[Judgement]]] = bundle_work(
-        study, shards, journals=journals, task=lambda problem: partial(judge_problem, problem)
+    work: list[ShardWork[list[Judgement], list[Judgement]]] = bundle_work(
+        study,
+        shards,
+        journals=journals,
+        task=lambda problem: partial(judge_problem, problem),
+        gather=lambda results: [one for judgements in results for one in judgements],
     )
-    results = run_bundle(study, work, models={"evaluator": evaluator}, progress=progress)
-    return [judgement for problem in results for judgement in problem]
+    judged = run_bundle(study, work, models={"evaluator": evaluator}, progress=progress)
+    return [judgement for shard in judged for judgement in shard]
 
 
 def _row(judgement: Judgement) -> dict[str, Any]:

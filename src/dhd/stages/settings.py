@@ -54,15 +54,7 @@ def _relevant(study: Study, stage: StageName, family: str | None, benchmark: str
         case "problems":
             return settings["benchmarks"][benchmark]
         case "deliberation":
-            parts: tuple[str, ...] = (
-                "seed",
-                "decoding",
-                "deliberation",
-                "replay",
-                "journal",
-                "shards",
-                "bundles",
-            )
+            parts = ["decoding", "deliberation", "replay", *_EVERYWHERE]
             actor = study.actor(str(family)).model_dump(mode="json")
             return [[settings[part] for part in parts], actor, _prompts(study)]
         case "judging":
