@@ -134,6 +134,8 @@ def test_success_patterns() -> None:
     fails = np.array([1, 1, 1, 1, 0])
     scans = [Scan(), Scan(full=fails), Scan(single=none), Scan(single=none, full=fails)]
     scans.append(Scan(single=np.array([1, 1, 1, 1, -1])))
+    scans.append(Scan(full=np.array([1, 1, 1, 1, -1])))
+    scans.append(Scan(independent=-1))
     row = policy_tables.table_13(context_of(make_records({"m": scans}))).iloc[-1]
     assert row.tolist() == ["m", "pooled", 4, 1, 1, 1, 1]
 
@@ -144,11 +146,13 @@ def test_gap_sources() -> None:
     )
     mixed = Scan(proposal=np.array([1, 1, 0, 0, 0]), single=np.array([1, 0, 0, 0, 0]))
     no_correct = Scan(proposal=np.zeros(5), single=np.array([1, 0, 0, 0, 0]))
-    context = context_of(make_records({"m": [wrong_route, mixed, no_correct, Scan()]}))
+    # Only wrong proposals, but all of them succeed: nothing is lost by drawing at random.
+    no_gap = Scan(proposal=np.zeros(5))
+    context = context_of(make_records({"m": [wrong_route, mixed, no_correct, no_gap, Scan()]}))
     table = policy_tables.table_16(context).set_index("gap_source")
-    # Gaps: 1, 1/2 and 4/5 over four problems.
+    # Gaps: 1, 1/2 and 4/5 over five problems.
     assert table["problems_n"].tolist() == [2, 1]
-    assert table["contribution_pp"].tolist() == pytest.approx([45.0, 12.5])
+    assert table["contribution_pp"].tolist() == pytest.approx([36.0, 10.0])
     assert table["share_pct"].tolist() == pytest.approx([100 * 1.8 / 2.3, 100 * 0.5 / 2.3])
 
 
