@@ -146,3 +146,11 @@ def test_nothing_in_common_is_said(
 def test_tolerance_must_be_a_number_from_zero_on(published: Path, tmp_path: Path) -> None:
     with pytest.raises(SystemExit):
         _run(published, published, tmp_path, "--tolerance", "-1")
+
+
+def test_published_numbers_are_the_reference_ones(published: Path, shared_dir: Path) -> None:
+    reference = sorted((shared_dir / "published").rglob("*.csv"))
+    assert reference
+    for path in reference:
+        copy = published / path.relative_to(shared_dir / "published")
+        assert copy.read_bytes() == path.read_bytes(), path.name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 
 from dhd.report import escape
-from dhd.report.cells import Cell
+from dhd.report.cells import Cell, plain
 from dhd.report.grid import Grid
 
 PREAMBLE = r"""\documentclass{article}
@@ -17,8 +17,11 @@ PREAMBLE = r"""\documentclass{article}
 
 # A float cannot break over pages; beyond this many rows a longtable is used.
 _MAX_FLOAT_ROWS = 50
-# Tables with more columns than this span both columns of a two-column paper.
-_MAX_NARROW_COLUMNS = 6
+# One column of a two-column paper in points; what is wider spans both. The estimate takes the
+# mean width of a character in \small and twice the space beside a column.
+_COLUMN_PT = 238.0
+_CHARACTER_PT = 4.8
+_GAP_PT = 8.0
 
 
 def _text(cell: Cell) -> str:
@@ -59,6 +62,13 @@ def _body(grid: Grid) -> list[str]:
     return lines
 
 
+def _width_pt(grid: Grid) -> float:
+    """Estimate the printed width of a table."""
+    lines = [[column.head for column in grid.columns], *(row.cells for row in grid.rows)]
+    longest = [max(len(plain(cell)) for cell in cells) for cells in zip(*lines, strict=True)]
+    return sum(longest) * _CHARACTER_PT + (len(longest) - 1) * _GAP_PT
+
+
 def latex_table(grid: Grid) -> str:
     r"""Return `grid` as a ``table``, ``table*`` or, when long, ``longtable`` environment.
 
@@ -81,7 +91,7 @@ def latex_table(grid: Grid) -> str:
             r"\end{longtable}}",
         ]
     else:
-        environment = "table*" if len(grid.columns) > _MAX_NARROW_COLUMNS else "table"
+        environment = "table*" if _width_pt(grid) > _COLUMN_PT else "table"
         lines = [
             note,
             rf"\begin{{{environment}}}[t]",
