@@ -22,7 +22,7 @@ def check_message(case: Mapping[str, Any]) -> CheckResult:
     CaseError
         If the case lacks a key or has one of another type.
     """
-    expected = required(case, "expected", dict)
+    expected = {"id": case["id"], **required(case, "expected", dict)}
     is_roster = required(case, "agent") == "recruiter"
     accepted: list[Any] = ["invalid"]
     if not str(required(expected, "status")).startswith("invalid"):

@@ -25,7 +25,7 @@ class Number(str):
 JsonValue = str | bool | None | dict[str, "JsonValue"] | list["JsonValue"]
 
 _MAX_DEPTH: Final = 64
-_MAX_TOKENS: Final = 100_000
+_MAX_TOKENS: Final = 50_000
 """Tokens read per text; outputs of 4,096 tokens have a few thousand, a hostile text is cut off."""
 
 # A brace or bracket that begins JSON; `{1, 2}`, `\frac{a}{b}` and `{smile}` do not.

@@ -144,9 +144,10 @@ def _next_label(text: str) -> re.Match[str] | None:
 
 
 def _labelled(line: str, following: str) -> Iterator[Signal]:
+    report = _REPORTED.search(line)
     start = 0
     for end in [*(match.start() for match in _SENTENCE.finditer(line)), len(line)]:
-        if start and _REPORTED.search(line, 0, start):
+        if report is not None and start >= report.end():
             return
         segment = line[start:end]
         start = end
