@@ -14,8 +14,8 @@ from dhd.answers.text import clean, normalise_answer
 
 Letters = frozenset[str]
 
-DEFAULT_LETTERS: Final = 10
-"""Letters that count (A…J) where the options are not known."""
+DEFAULT_LETTERS: Final = 8
+"""Letters that count (A…H) where the options are not known."""
 _DECORATION: Final = re.compile(r"[*_`\"'$\s]+")
 _LEAD: Final = re.compile(
     r"^(?:(?:so|thus|hence|therefore)[, ]+)?(?:the\s+)?"
@@ -31,8 +31,11 @@ _TAIL: Final = re.compile(
     re.IGNORECASE,
 )
 _LETTER_THEN_TEXT: Final = re.compile(
-    r"^[(\[{]?\s*([A-Za-z])\s*(?:[)\]}]\s*[.:,-]?|[.:,]|\s-)\s*(?=\S)(.+)$", re.DOTALL
+    r"^[(\[{]?\s*([A-Za-z])\s*(?:[)\]}]\s*[.:,-]?|[.:,]|\s-|(?=\()|\s(?=because\b|since\b))"
+    r"\s*(?=\S)(.+)$",
+    re.DOTALL,
 )
+_TEXT_THEN_LETTER: Final = re.compile(r"^(.+\S)\s*[(\[]\s*([A-Za-z])\s*[)\]]$", re.DOTALL)
 _LETTER_AND_BRACKET: Final = re.compile(r"^[A-Za-z][)\]}]$")
 _REASON: Final = re.compile(r"^(?:because|since|as|for|due|which|by|,)\b", re.IGNORECASE)
 _SEPARATORS: Final = re.compile(
@@ -93,14 +96,14 @@ def _valid_letters(options: Sequence[str] | None) -> str:
 def _bare(text: str) -> str:
     """Strip decoration, leading words and enclosing brackets from an answer."""
     out = clean(text).replace("**", "").replace("\\{", "{").replace("\\}", "}")
-    out = _DECORATION.sub(" ", out).strip(" .,;:")
-    out = _LEAD.sub("", out, count=1).strip(" .,;:")
+    out = _DECORATION.sub(" ", out).strip(" .,;:!")
+    out = _LEAD.sub("", out, count=1).strip(" .,;:!")
     while (
         len(out) > 2
         and out[0] + out[-1] in ("()", "[]", "{}")
         and not set(out[1:-1]) & set("()[]{}")
     ):
-        out = out[1:-1].strip(" .,;:")
+        out = out[1:-1].strip(" .,;:!")
     return out[0] if _LETTER_AND_BRACKET.match(out) else out
 
 
@@ -126,24 +129,34 @@ def resolve_choice(text: str, options: Sequence[str] | None) -> str | None:
 
 
 def _letter_with_text(bare: str, options: Sequence[str] | None) -> str | None:
+    """Read ``B) 52`` and ``52 (B)``; None where letter and text name different options."""
     match = _LETTER_THEN_TEXT.match(bare)
-    if match is None or match.group(1).upper() not in _valid_letters(options):
+    if match is not None:
+        letter, rest = match.group(1).upper(), match.group(2).strip(" ()")
+    elif (match := _TEXT_THEN_LETTER.match(bare)) is not None:
+        rest, letter = match.group(1), match.group(2).upper()
+    else:
         return None
-    letter, rest = match.group(1).upper(), match.group(2).strip()
-    if options is None:
-        return letter if _letter_set(rest, None) is None else None
-    named = option_of_text(rest, options)
+    if letter not in _valid_letters(options) or _letter_set(rest, options) is not None:
+        return None
+    return letter if options is None or _text_fits(letter, rest, options) else None
+
+
+def _text_fits(letter: str, text: str, options: Sequence[str]) -> bool:
+    """Whether a text beside a letter is, or mentions, that option's text, or gives a reason."""
+    named = option_of_text(text, options)
     if named is not None:
-        return letter if named == letter else None
-    own = _key(options[string.ascii_uppercase.index(letter)])
-    others = [_key(option) for option in options if _key(option) != own]
-    if (
-        own
-        and own in _key(rest)
-        and not any(other in _key(rest) and other not in own for other in others)
-    ):
-        return letter
-    return letter if _REASON.match(rest) and _letter_set(rest, options) is None else None
+        return named == letter
+    own, key = _key(options[string.ascii_uppercase.index(letter)]), _key(text)
+    others = [_key(option) for option in options if _key(option) not in own]
+    if _mentions(key, own):
+        return not any(_mentions(key, other) for other in others)
+    return bool(_REASON.match(text))
+
+
+def _mentions(text: str, part: str) -> bool:
+    """Whether a text contains a part as words or numbers of their own."""
+    return bool(part) and bool(re.search(rf"(?<![\w.]){re.escape(part)}(?!\w|\.\d)", text))
 
 
 def resolve_choices(text: str, options: Sequence[str] | None) -> Letters | None:

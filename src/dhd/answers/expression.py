@@ -16,6 +16,9 @@ FUNCTIONS: Final = frozenset((
     "sin", "cos", "tan", "cot", "sec", "csc", "arcsin", "arccos", "arctan", "sinh", "cosh",
     "tanh", "ln", "log", "exp", "sqrt", "abs", "floor", "ceil", "binom", "root",
 ))  # fmt: skip
+_TRIGONOMETRIC: Final = frozenset({"sin", "cos", "tan", "cot", "sec", "csc"})
+_MIN_DEGREES: Final = 5
+"""A whole or larger argument may be meant in degrees: ``sin 30``."""
 _ALIASES: Final = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "lg": "log"}
 _CONSTANTS: Final = {"pi": "pi", "e": "e", "i": "i", "infty": "inf", "inf": "inf",
                      "infinity": "inf", "imath": "i"}  # fmt: skip
@@ -103,7 +106,11 @@ class _Parser(Arithmetic):
                 raise ParseError("an inverse with two readings")
             return function("arc" + name, inner)
         result = function(name, inner)
+        if name in _TRIGONOMETRIC and inner.op == "num" and inner.value >= _MIN_DEGREES:
+            raise ParseError("a bare number of degrees or radians")
         if base is not None:
+            if name not in ("log", "ln"):
+                raise ParseError("a subscript of a function")
             result = Expr("div", (function("ln", inner), function("ln", base)))
         return result if exponent is None else Expr("pow", (result, exponent))
 
@@ -130,6 +137,8 @@ class _Parser(Arithmetic):
 
     def _letters(self, token: Token, depth: int) -> Expr:
         word = token.text
+        if len(word) > 1 and word.isupper():
+            raise ParseError("capitals side by side name a segment or a word, not a product")
         if len(word) > 3 or word in _NOT_SYMBOLS or word.lower() in _NOT_SYMBOLS:
             raise ParseError(f"a word: {word[:20]}")
         factors = [self._letter(letter) for letter in word[:-1]]

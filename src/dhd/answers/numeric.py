@@ -18,6 +18,8 @@ JEEBENCH_ABSOLUTE: Final = Fraction(1, 100)
 UNSTATED_RELATIVE: Final = Fraction(5, 100)
 """Where no tolerance is stated, a value this near but not equal is deferred."""
 _PERCENT: Final = Fraction(1, 100)
+_DEGREES_IN_RADIAN: Final = Fraction(57_295_779_513, 10**9)
+_PREFIX_POWERS: Final = range(-24, 25)
 
 
 def compare_integer(reference: str, submitted: str) -> Comparison:
@@ -31,7 +33,11 @@ def compare_integer(reference: str, submitted: str) -> Comparison:
     unit = parse_unit(quantity.unit) if quantity.unit else None
     if quantity.unit and (unit is None or unit.is_percent):
         return deferred("unknown_unit")
-    return Comparison(quantity.value == targets[0].low, "integer")
+    if quantity.value == targets[0].low:
+        return Comparison(True, "integer")
+    # 1 km may be the 1000 of a question that asks for metres.
+    converts = unit is not None and _may_convert(quantity.value, targets[0].low, unit)
+    return decided(None if converts else False, "integer")
 
 
 def compare_numeric(
@@ -123,6 +129,8 @@ class _Judge:
             scales = (self.factor, Fraction(1))
             if any(self._matches(value * 100, target, scale) for scale in scales):
                 outcomes.append(None)
+        if _is_degree(unit) and self._matches(value * _DEGREES_IN_RADIAN, target):
+            outcomes.append(None)
         return _best(outcomes)
 
     def _with_units(self, target: Target, unit: str) -> bool | None:
@@ -151,10 +159,10 @@ class _Judge:
         outcomes = [self._matches(value, target, scale) for scale in self._scales()]
         if unit.is_percent:
             outcomes += [self._matches(value * _PERCENT, target, scale) for scale in self._scales()]
-        elif any(self._matches(value * 10**power, target) for power in range(-24, 25)):
-            outcomes.append(None)  # the same number under another prefix of the unit
-        elif _converts_at_all(unit):
-            outcomes.append(None)
+        elif _has_odd_relatives(unit) or any(
+            self._matches(value * Fraction(10) ** power, target) for power in _PREFIX_POWERS
+        ):
+            outcomes.append(None)  # perhaps the same amount in another unit
         return _best(outcomes)
 
     def _scales(self) -> tuple[Fraction, ...]:
@@ -174,8 +182,22 @@ def _is_percent(text: str) -> bool:
     return unit is not None and unit.is_percent
 
 
-def _converts_at_all(unit: Unit) -> bool:
-    """Whether the unit has relatives that are no power of ten away (hours, degrees, feet, …)."""
+def _is_degree(text: str) -> bool:
+    unit = parse_unit(text) if text else None
+    return unit is not None and unit == parse_unit("deg")
+
+
+def _may_convert(value: Fraction, reference: Fraction, unit: Unit) -> bool:
+    """Whether a number in a unit may be the reference in another unit of its kind."""
+    if _has_odd_relatives(unit):
+        return True
+    return any(value * Fraction(10) ** power == reference for power in _PREFIX_POWERS)
+
+
+def _has_odd_relatives(unit: Unit) -> bool:
+    """Whether the unit has relatives that no power of ten leads to (hours, feet, °C, …)."""
+    if any(name in ("celsius", "fahrenheit", "K") for name, _ in unit.dimensions):
+        return True
     size = unit.factor
     while size.denominator % 10 == 0 or (
         size.denominator > 1 and (size * 10).denominator < size.denominator

@@ -53,6 +53,7 @@ _SEVERAL: Final = re.compile(
     re.IGNORECASE,
 )
 _SPAN: Final = re.compile(rf"^\s*[-+]?{_DECIMAL}\s*%?\s*(?:-|\.\.|:)\s*[-+]?{_DECIMAL}\s*%?\s*$")
+_UNCERTAIN: Final = re.compile(rf"^\s*[-+]?{_DECIMAL}\(\d+\)")
 _MAX_VALUE_BITS: Final = 20_000
 
 
@@ -64,7 +65,7 @@ def parse_quantity(text: str) -> Quantity | None:
     the unit is known, or when it repeats no digits and is one plain noun phrase (then it is
     returned as written, and the caller decides).
     """
-    if _SEVERAL.search(text) or _SPAN.match(text):
+    if _SEVERAL.search(text) or _SPAN.match(text) or _UNCERTAIN.match(text):
         return None
     body = _value_side(text)
     if body is None:

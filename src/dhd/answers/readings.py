@@ -7,8 +7,10 @@ comparison decides only where they agree or one of them is right.
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from typing import Final
 
+from dhd.answers.equality import equal
 from dhd.answers.expression import parse_expression
 from dhd.answers.intervals import parse_real_set
 from dhd.answers.quantity import chinese_integer
@@ -29,7 +31,10 @@ from dhd.answers.tree import Expr
 from dhd.answers.units import parse_unit
 
 _THOUSANDS: Final = re.compile(r"^[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?$")
-_DECIMAL: Final = re.compile(r"^[-+]?\d*\.(\d+)$")
+_DECIMAL: Final = re.compile(
+    r"^[-+]?\d*\.(\d+)"
+    r"(?:[eE]([-+]?\d{1,4})|\s*(?:\\times|\\cdot|\*)\s*10\^(?:\{([-+]?\d{1,4})\}|(\d{1,4})))?$"
+)
 _PREFIX: Final = re.compile(
     r"^(?:(?:so|thus|hence|therefore)[, ]+)?(?:the\s+)?(?:final\s+)?"
     r"(?:answer|result|value)\s*(?:is|:|=)\s*"
@@ -145,6 +150,8 @@ def _cut(text: str, marks: list[re.Match[str]]) -> list[str]:
 def _equation(sides: list[str], depth: int) -> Answer:
     left, right = sides[0], sides[-1]
     value = _read(right, depth + 1)
+    if not all(_is_same_side(side, value) for side in sides[1:-1]):
+        return Opaque("=".join(sides))
     call = _CALL.match(left)
     if call is not None:
         return Equation(_tree(left), value, name=call.group(1), argument=call.group(2))
@@ -154,6 +161,12 @@ def _equation(sides: list[str], depth: int) -> Answer:
     if tree is None:
         return Opaque("=".join(sides))
     return Equation(tree, value)
+
+
+def _is_same_side(side: str, last: Answer) -> bool:
+    """Whether a middle side of ``x = 2^3 = 8`` is a step to the last and no equation of its own."""
+    tree = _tree(side)
+    return tree is not None and isinstance(last, Scalar) and equal(tree, last.tree) is True
 
 
 def _bracketed(text: str, depth: int) -> Answer | None:
@@ -218,19 +231,22 @@ def _scalar(text: str) -> Answer:
             return (
                 Opaque(text)
                 if tree is None
-                else Scalar(tree, mark, _decimals(text[: match.start()]))
+                else Scalar(tree, mark, _last_place(text[: match.start()]))
             )
     tree, with_unit = _tree(text), _with_unit(text)
     if with_unit is not None and (tree is None or len(with_unit.mark) > 1):
         return with_unit
     if tree is None:
         return Opaque(text)
-    return Scalar(tree, decimals=_decimals(text))
+    return Scalar(tree, last_place=_last_place(text))
 
 
-def _decimals(text: str) -> int | None:
+def _last_place(text: str) -> Fraction | None:
     match = _DECIMAL.match(text.strip())
-    return len(match.group(1)) if match else None
+    if match is None:
+        return None
+    exponent = int(match.group(2) or match.group(3) or match.group(4) or 0)
+    return Fraction(10) ** (exponent - len(match.group(1)))
 
 
 def _with_unit(text: str) -> Scalar | None:
@@ -242,7 +258,7 @@ def _with_unit(text: str) -> Scalar | None:
             and parse_unit(unit) is not None
             and (tree := _tree(text[: space.start()]))
         ):
-            return Scalar(tree, unit, _decimals(text[: space.start()]))
+            return Scalar(tree, unit, _last_place(text[: space.start()]))
     return None
 
 

@@ -116,7 +116,8 @@ def _sequences(gold: Answer, submitted: Answer) -> Verdict:
     if (verdicts := _by_name(one, other)) is not None:
         return all_of(verdicts)
     if kinds == {"list"} and len(one.items) != len(other.items):
-        return False if all_known(one) and all_known(other) else None
+        known = all_known(one) and all_known(other)
+        return False if known and _as_sets(one, other) is False else None
     return _as_sets(one, other)
 
 
@@ -140,8 +141,8 @@ def _as_sequence(answer: Answer) -> Sequence | None:
 
 
 def all_known(sequence: Sequence) -> bool:
-    """Whether no item of a sequence is opaque."""
-    return not any(isinstance(item, Opaque) for item in sequence.items)
+    """Whether every item of a sequence is a value, and none a condition or unknown."""
+    return not any(isinstance(item, Opaque | RealSet | Inequality) for item in sequence.items)
 
 
 def _mixed_brackets(one: Sequence, other: Sequence) -> Verdict:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal
 
 from dhd.answers.tree import Expr
@@ -12,12 +13,12 @@ from dhd.answers.tree import Expr
 class Scalar:
     """One value. ``mark`` is ``%``, ``deg``, ``rad``, a unit's text, or empty.
 
-    ``decimals`` counts the digits after the point of a plain decimal literal, else None.
+    ``last_place`` is the value of the last digit of a decimal literal with a point, else None.
     """
 
     tree: Expr
     mark: str = ""
-    decimals: int | None = None
+    last_place: Fraction | None = None
 
 
 @dataclass(frozen=True, slots=True)

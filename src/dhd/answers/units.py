@@ -31,7 +31,7 @@ class Unit:
 
 
 _WORD_LENGTH: Final = 4
-_POWER: Final = r"(?:\s*\^\s*(?:\{\s*([-+]?\d+)\s*\}|([-+]?\d)))?"
+_POWER: Final = r"(?:\s*\^\s*(?:\{\s*([-+]?\d+)\s*\}|([-+]?\d))|([-+]?\d)(?!\d))?"
 _FACTOR: Final = re.compile(
     r"(°\s*[CF](?![a-zA-Z])|\\mu\s*[a-zA-Z]*|\\Omega|[kMGm]\\Omega|°|%|[a-zA-ZÅ]+)" + _POWER
 )
@@ -94,7 +94,7 @@ def _parse_product(text: str) -> Unit | None:
         unit = None if match is None else _lookup("".join(match.group(1).split()))
         if match is None or unit is None:
             return None
-        power = int(match.group(2) or match.group(3) or 1)
+        power = int(match.group(2) or match.group(3) or match.group(4) or 1)
         if abs(power) > 12:
             return None
         factor *= unit.factor**power

@@ -13,7 +13,6 @@ from dhd.answers.units import parse_unit
 from dhd.answers.verdicts import Verdict, all_of
 
 _DEGREE: Final = Expr("div", (Expr("const", name="pi"), number(180)))
-_MIN_DECIMALS: Final = 1
 
 
 def compare_scalars(gold: Answer, submitted: Answer) -> Verdict:
@@ -38,18 +37,17 @@ def _values(gold: Scalar, submitted: Scalar) -> Verdict:
 
 
 def _may_be_rounded(gold: Scalar, submitted: Scalar) -> bool:
-    """Whether one is a decimal that the other rounds (or truncates) to."""
+    """Whether one is a decimal that the other rounds (or is cut off) to."""
     for exact, rounded in ((gold, submitted), (submitted, gold)):
-        digits = rounded.decimals
-        if digits is None or digits < _MIN_DECIMALS:
-            continue
-        if exact.decimals is not None and exact.decimals <= digits:
+        place = rounded.last_place
+        if place is None or (exact.last_place is not None and exact.last_place >= place):
             continue
         value, shown = real_value(exact.tree), real_value(rounded.tree)
-        if value is not None and shown is not None:
-            if _is_short(value) and exact.decimals is None:
-                continue
-            return _rounds_to(value, shown, Fraction(1, 10**digits))
+        if value is None or shown is None:
+            continue
+        if value.denominator == 1 and exact.last_place is None and place < 1:
+            continue  # nobody rounds an integer to decimals
+        return _rounds_to(value, shown, place)
     return False
 
 
@@ -58,11 +56,6 @@ def _rounds_to(value: Fraction, shown: Fraction, last_place: Fraction) -> bool:
     if abs(value - shown) * 2 <= last_place:
         return True
     return value * shown > 0 and 0 <= abs(value) - abs(shown) < last_place
-
-
-def _is_short(value: Fraction) -> bool:
-    """Whether a value is an integer, which nobody rounds to decimals."""
-    return value.denominator == 1
 
 
 def _percents(gold: Scalar, submitted: Scalar) -> Verdict:
@@ -107,9 +100,21 @@ def _units(gold: Scalar, submitted: Scalar) -> Verdict:
             return None
         scaled = Expr("mul", (submitted.tree, number(ours.factor / theirs.factor)))
         return equal(gold.tree, scaled)
-    if same is True and gold.mark and len(gold.mark) == 1:
-        return None  # one letter may be a symbol that the submission lacks
-    return same
+    if not gold.mark:
+        return same
+    if same is True:
+        # One letter may be a symbol that the submission lacks.
+        return None if len(gold.mark) == 1 else True
+    return None if _is_power_of_ten(gold, submitted) else same
+
+
+def _is_power_of_ten(gold: Scalar, submitted: Scalar) -> bool:
+    """Whether a number without a unit may be the reference under another prefix of its unit."""
+    theirs, ours = real_value(gold.tree), real_value(submitted.tree)
+    if not theirs or not ours:
+        return False
+    ratio = ours / theirs
+    return any(ratio == Fraction(10) ** power for power in range(-12, 13))
 
 
 def compare_ratios(gold: Answer, submitted: Answer) -> Verdict:
