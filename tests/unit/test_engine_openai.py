@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from dhd.config.models import OpenAIModel
-from dhd.engines.openai import Backoff, OpenAIEngine, request_body
+from dhd.engines.openai import Backoff, OpenAIEngine, _with_cut_flagged, request_body
 from dhd.errors import EngineError
 from dhd.requests import Completion, Decoding, Request, Turn, seed_of
 from support.fake_endpoint import Endpoint, fake_endpoint
@@ -319,3 +319,9 @@ def test_close_cancels_what_is_on_its_way(endpoint: Endpoint) -> None:
         return time.monotonic() - begin
 
     assert asyncio.run(run()) < 1
+
+
+@pytest.mark.parametrize(("used", "expected"), [(7, "stop"), (8, "length"), (9, "length")])
+def test_an_answer_as_long_as_allowed_counts_as_cut(used: int, expected: str) -> None:
+    answer = Completion("k", "ok", text="17", finish_reason="stop", completion_tokens=used)
+    assert _with_cut_flagged(answer, 8).finish_reason == expected

@@ -14,7 +14,7 @@ import os
 import re
 import secrets
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
@@ -143,7 +143,8 @@ class OpenAIEngine:
         async with self._slots:
             for tries in range(1, self._settings.max_tries + 1):
                 try:
-                    return self._completion(key, await self._post(client, body))
+                    answer = self._completion(key, await self._post(client, body))
+                    return _with_cut_flagged(answer, request.decoding.max_tokens)
                 except _RetriableError as error:
                     reason, retry_after_s = error.reason, error.retry_after_s
                 if tries < self._settings.max_tries:
@@ -239,6 +240,16 @@ def _read_answer(key: str, text: str, asked_model: str) -> Completion:
     # Whatever shape an endpoint sends instead of an answer, it is one bad response.
     except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
         raise _RetriableError("bad_response") from None
+
+
+def _with_cut_flagged(answer: Completion, max_tokens: int) -> Completion:
+    """Return the answer; one as long as allowed counts as cut, as some servers say ``stop``.
+
+    Structured output that is complete is still read by the parsers.
+    """
+    if answer.finish_reason == "stop" and answer.completion_tokens >= max_tokens:
+        return replace(answer, finish_reason="length")
+    return answer
 
 
 def _key_from_environment(name: str | None) -> str:
