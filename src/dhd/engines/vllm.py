@@ -151,7 +151,7 @@ class VllmEngine:
             status="failed" if broken else "ok",
             reason=f"engine_{answer.finish_reason}" if broken else None,
             text=text,
-            raw=None if text == answer.text else answer.text,
+            raw=None if text == answer.text else answer.text or None,
             finish_reason=finish_reason(
                 answer.finish_reason, tokens, asked.max_tokens, model.end_tokens
             ),

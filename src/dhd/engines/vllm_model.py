@@ -176,7 +176,10 @@ class ReasoningFormat:
                 reasoning_parser_name=name, is_harmony=self.harmony, tokenizer=tokenizer
             )
         except TypeError as error:
-            raise EngineError(f"reasoning_parser {name!r}: {error}") from error
+            raise EngineError(
+                f"reasoning_parser {name!r}: {error}; if vLLM has a parser of this name, a package "
+                "that it needs is missing (gemma4 needs ijson and mistral_common): see vLLM's log"
+            ) from error
 
     def _parser(self) -> Any:
         return self._parser_class(self._tokenizer, None, chat_template_kwargs=self._kwargs)
