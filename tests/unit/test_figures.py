@@ -152,6 +152,10 @@ def test_missing_values_are_drawn_and_named_as_missing() -> None:
     assert "no data: Independent K=0" in _texts(_drawn("figure_06", dots))
     caption = render_figure("figure_06", dots, SETTINGS)["figure_06.txt"].decode()
     assert "Not determined, shown as missing: A-very-long-model-name" in caption
+    lacking = dots.drop(index=3)
+    assert "no data" in _texts(_drawn("figure_06", lacking))
+    caption = render_figure("figure_06", lacking, SETTINGS)["figure_06.txt"].decode()
+    assert "; $x_1$ <b> / exam_with_a_long_name_1." in caption
 
 
 def test_a_dollar_sign_is_no_formula() -> None:

@@ -112,15 +112,14 @@ def draw(frame: pd.DataFrame, labels: Labels) -> Figure:
     models = labels.order("model", frame["model"])
     columns = min(2, len(models))
     lines = math.ceil(len(models) / columns)
-    most = int(frame.groupby("model").size().max())
-    height = lines * (_HEAD_IN + _ROW_IN * most) + _FOOT_IN
+    benchmarks = labels.order("benchmark", frame["benchmark"])
+    height = lines * (_HEAD_IN + _ROW_IN * len(benchmarks)) + _FOOT_IN
     width = COLUMN_WIDTH if columns == 1 else FULL_WIDTH
     figure = Figure(figsize=(width, height), layout="constrained")
     panels = figure.subplots(lines, columns, squeeze=False).ravel()
     start, ticks = _limits(frame)
     for position, (model, axes) in enumerate(zip(models, panels, strict=False)):
-        rows = frame[frame["model"] == model].set_index("benchmark")
-        benchmarks = labels.order("benchmark", rows.index)
+        rows = frame[frame["model"] == model].set_index("benchmark").reindex(benchmarks)
         axes.set_xlim(start - 4, 107)
         for y, benchmark in enumerate(benchmarks):
             _draw_row(axes, y, rows.loc[benchmark])

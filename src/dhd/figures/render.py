@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -104,8 +105,14 @@ def _missing_note(name: str, frame: pd.DataFrame, labels: Labels) -> str:
     keys = [c for c in kind.columns if c in ("model", "benchmark", "evaluator_a", "evaluator_b")]
     values = [c for c in kind.columns if c.endswith(("_pct", "kappa"))]
     rows = frame[frame[values].isna().any(axis=1)]
+    lacking = [tuple(row) for row in rows[keys].itertuples(index=False)]
+    if keys == ["model", "benchmark"]:
+        known = set(frame[keys].itertuples(index=False, name=None))
+        every = product(frame["model"].unique(), frame["benchmark"].unique())
+        lacking += [pair for pair in every if pair not in known]
     named = dict.fromkeys(
-        " / ".join(labels.show(key, row[key]) for key in keys) for _, row in rows.iterrows()
+        " / ".join(labels.show(key, value) for key, value in zip(keys, pair, strict=True))
+        for pair in lacking
     )
     return f" Not determined, shown as missing: {'; '.join(named)}." if named else ""
 
