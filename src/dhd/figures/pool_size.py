@@ -24,6 +24,12 @@ _FOOT_IN = 0.4
 _BAR = 0.2
 
 
+def _shape(benchmarks: int) -> tuple[int, int]:
+    """Return lines and columns of a model's panels, the lines about equally long."""
+    lines = math.ceil(benchmarks / _MAX_COLUMNS)
+    return lines, math.ceil(benchmarks / lines)
+
+
 def _draw_panel(axes: Axes, rows: pd.DataFrame) -> None:
     sizes = rows["k"].astype(int).tolist()
     for position, (category, effect) in enumerate(EFFECTS.items()):
@@ -62,8 +68,7 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame) -> None:
 def _draw_model(
     part: Figure | SubFigure, frame: pd.DataFrame, benchmarks: list[str], labels: Labels
 ) -> None:
-    columns = min(_MAX_COLUMNS, len(benchmarks))
-    lines = math.ceil(len(benchmarks) / columns)
+    lines, columns = _shape(len(benchmarks))
     panels = part.subplots(lines, columns, squeeze=False)
     for position, axes in enumerate(panels.ravel()):
         if position >= len(benchmarks):
@@ -101,7 +106,7 @@ def draw(frame: pd.DataFrame, labels: Labels) -> Figure:
     """
     models = labels.order("model", frame["model"])
     benchmarks = labels.order("benchmark", frame["benchmark"])
-    lines = math.ceil(len(benchmarks) / _MAX_COLUMNS)
+    lines, _ = _shape(len(benchmarks))
     panel = _PANEL_IN if len(models) * lines < _TALL_LINES else _FLAT_PANEL_IN
     height = len(models) * (_HEAD_IN + lines * panel) + _FOOT_IN
     width = min(FULL_WIDTH, 1.9 + 1.3 * (len(benchmarks) - 1))
