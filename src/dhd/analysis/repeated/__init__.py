@@ -9,13 +9,15 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Final
 
-from dhd.analysis.context import TableFunction
+from dhd.analysis.context import ClaimFunction, TableFunction
 from dhd.analysis.repeated import (
     crossfit_tables,
     masking,
     problem_tables,
+    replay_claims,
     replay_tables,
     sensitivity,
+    study_claims,
 )
 
 TABLES: Final = MappingProxyType[str, TableFunction](
@@ -27,5 +29,6 @@ TABLES: Final = MappingProxyType[str, TableFunction](
         **crossfit_tables.TABLES,
     }
 )
+CLAIMS: Final[tuple[ClaimFunction, ...]] = (*replay_claims.CLAIMS, *study_claims.CLAIMS)
 
-__all__ = ["TABLES"]
+__all__ = ["CLAIMS", "TABLES"]

@@ -7,29 +7,35 @@ are equally likely. Slots that were not observed stay missing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import combinations
 from math import comb
 
 import numpy as np
+import numpy.typing as npt
 
-from dhd.analysis.repeated.blocks import FULL_SLOTS, MISSING, SLOTS, Int8Array, IntArray
+from dhd.analysis.repeated.blocks import FULL_SLOTS, MISSING, SLOTS, Int8Array
 from dhd.analysis.repeated.separation import VALUES, code_weights
 
 #: Observed slots (as a tuple of booleans) and number of ones of a block.
 BlockPattern = tuple[tuple[bool, ...], int]
+CodeArray = npt.NDArray[np.int32]
 
 
 def block_pattern(slots: Int8Array) -> BlockPattern:
     """Return which of a block's slots were observed, and how many of them are 1."""
-    observed = slots != MISSING
-    return tuple(observed.tolist()), int(slots[observed].sum())
+    values = slots.tolist()
+    return tuple(value != MISSING for value in values), values.count(1)
 
 
-def is_mixed(slots: Int8Array) -> bool:
-    """Return whether a block's observed outcomes differ; others are the same in every shuffle."""
-    observed, ones = block_pattern(slots)
-    return 0 < ones < sum(observed)
+def mixed_patterns(slots: Int8Array) -> list[BlockPattern]:
+    """Return the patterns of a problem's blocks (blocks × slots) whose outcomes differ.
+
+    The other blocks are the same in every shuffle, and have only zero differences.
+    """
+    patterns = [block_pattern(block) for block in slots]
+    return [(observed, ones) for observed, ones in patterns if 0 < ones < sum(observed)]
 
 
 @lru_cache(maxsize=4096)
@@ -46,7 +52,7 @@ def placements(pattern: BlockPattern) -> Int8Array:
 
 
 @lru_cache(maxsize=4096)
-def placement_codes(pattern: BlockPattern, blocks: int) -> IntArray:
+def placement_codes(pattern: BlockPattern, blocks: int) -> CodeArray:
     """Return what each placement adds to the code of each message: messages × ways.
 
     Codes are those of :func:`~dhd.analysis.repeated.separation.code_weights`; a message whose
@@ -57,18 +63,22 @@ def placement_codes(pattern: BlockPattern, blocks: int) -> IntArray:
     valid = (fulls != MISSING).all(axis=1, keepdims=True) & (removals != MISSING)
     differences = fulls.sum(axis=1, keepdims=True) - 2 * removals
     codes = np.where(valid, code_weights(blocks)[differences - VALUES[0]], 0)
-    result = np.ascontiguousarray(codes.T)
+    result = np.ascontiguousarray(codes.T, dtype=np.int32)
     result.setflags(write=False)
     return result
 
 
-def shuffled_codes(slots: Int8Array, draws: int, rng: np.random.Generator) -> IntArray:
+def shuffled_codes(
+    patterns: Sequence[BlockPattern], blocks: int, draws: int, rng: np.random.Generator
+) -> CodeArray:
     """Return the codes of the five messages under random placements.
 
     Parameters
     ----------
-    slots
-        Blocks × slots of one problem.
+    patterns
+        The mixed blocks of one problem, from :func:`mixed_patterns`.
+    blocks
+        Number of blocks of the study, which sets the base of the codes.
     draws
         Number of shuffles. All seven slots of a block move together, so that one shuffle
         gives all five messages.
@@ -79,10 +89,8 @@ def shuffled_codes(slots: Int8Array, draws: int, rng: np.random.Generator) -> In
     -------
     Messages × draws.
     """
-    blocks = len(slots)
-    codes = np.zeros((SLOTS - FULL_SLOTS, draws), dtype=np.int64)
-    for block in slots:
-        if is_mixed(block):
-            added = placement_codes(block_pattern(block), blocks)
-            codes += added.take(rng.integers(added.shape[1], size=draws), axis=1)
+    codes = np.zeros((SLOTS - FULL_SLOTS, draws), dtype=np.int32)
+    for pattern in patterns:
+        added = placement_codes(pattern, blocks)
+        codes += added.take(rng.integers(added.shape[1], size=draws), axis=1)
     return codes

@@ -15,11 +15,12 @@ from typing import Final
 import numpy as np
 
 from dhd.analysis.bootstrap import Interval, percentile_interval, ratio
-from dhd.analysis.repeated.blocks import FloatArray, ReplayBlocks
+from dhd.analysis.repeated.blocks import FloatArray, IntArray, ReplayBlocks
 
 #: Columns of totals: sum of effects and number of messages, of wrong and of correct ones.
 WRONG_SUM, WRONG_N, CORRECT_SUM, CORRECT_N = range(4)
-#: Copies of problems whose blocks are drawn at a time.
+#: Problems, and copies of one category with their blocks, drawn at a time.
+_CHUNK_PROBLEMS: Final = 4_000_000
 _CHUNK_COPIES: Final = 400_000
 
 
@@ -55,25 +56,24 @@ class _Category:
     correct: tuple[int, ...]
 
     def totals(self, drawn: FloatArray, scale: int) -> FloatArray:
-        """Return the totals of every copy: copies × 4.
+        """Return the totals of every copy: 4 × copies.
 
         ``drawn`` is blocks × copies: how often each block was drawn. A message's effect in a
         copy is its mean over valid drawn blocks; without one it drops out of both totals.
         """
         sums, blocks = self.values @ drawn, self.valid @ drawn
-        result = np.zeros((drawn.shape[1], 4))
+        some = blocks > 0
+        effects = scale * sums / np.maximum(blocks, 1)
+        result = np.zeros((4, drawn.shape[1]))
         for group, correct in enumerate(self.correct):
-            some = blocks[group] > 0
-            effects = np.zeros(len(some))
-            np.divide(scale * sums[group], blocks[group], out=effects, where=some)
-            result[:, WRONG_SUM + 2 * correct] += effects
-            result[:, WRONG_N + 2 * correct] += self.sizes[group] * some
+            result[WRONG_SUM + 2 * correct] += effects[group]
+            result[WRONG_N + 2 * correct] += self.sizes[group] * some[group]
         return result
 
     @property
-    def constant(self) -> bool:
-        """Whether every draw of blocks gives the same totals."""
-        return bool(self.valid.all() and (self.values == self.values[:, :1]).all())
+    def varies(self) -> bool:
+        """Whether draws of blocks differ in their totals."""
+        return not (self.valid.all() and (self.values == self.values[:, :1]).all())
 
 
 def stratum_totals(blocks: ReplayBlocks) -> FloatArray:
@@ -81,8 +81,9 @@ def stratum_totals(blocks: ReplayBlocks) -> FloatArray:
     scale = _scale(blocks)
     once = np.ones((blocks.block_count, 1))
     totals = np.zeros(4)
-    for category, size in _categories(blocks):
-        totals += size * category.totals(once, scale)[0]
+    categories, category_of = _categories(blocks)
+    for category, size in zip(categories, np.bincount(category_of), strict=True):
+        totals += size * category.totals(once, scale)[:, 0]
     return totals
 
 
@@ -103,15 +104,15 @@ def resampled_totals(blocks: ReplayBlocks, resamples: int, rng: np.random.Genera
     Resamples × 4 (scaled, see the module). Totals of strata add up to those of the pooled
     stratified resample.
     """
-    categories = _categories(blocks)
-    sizes = np.array([size for _, size in categories], dtype=np.float64)
+    categories, category_of = _categories(blocks)
+    scale = _scale(blocks)
     totals = np.zeros((resamples, 4))
-    chunk = max(1, _CHUNK_COPIES // max(1, blocks.problem_count))
+    chunk = _chunk_size(categories, category_of)
     for start in range(0, resamples, chunk):
         part = totals[start : start + chunk]
-        copies = rng.multinomial(blocks.problem_count, sizes / sizes.sum(), size=len(part))
-        for (category, _), count in zip(categories, copies.T, strict=True):
-            part += _category_totals(category, count, _scale(blocks), rng)
+        copies = _drawn_copies(category_of, len(categories), len(part), rng)
+        for category, count in zip(categories, copies, strict=True):
+            part += _category_totals(category, count, scale, rng)
     return totals
 
 
@@ -145,26 +146,50 @@ def _scale(blocks: ReplayBlocks) -> int:
     return lcm(*range(1, blocks.block_count + 1))
 
 
+def _chunk_size(categories: Sequence[_Category], category_of: IntArray) -> int:
+    """Return how many resamples to draw at a time, so that memory stays bounded."""
+    sizes = np.bincount(category_of, minlength=len(categories))
+    varying = [size for category, size in zip(categories, sizes, strict=True) if category.varies]
+    largest = max(varying, default=1)
+    return max(1, min(_CHUNK_PROBLEMS // max(1, len(category_of)), _CHUNK_COPIES // int(largest)))
+
+
+def _drawn_copies(
+    category_of: IntArray, categories: int, resamples: int, rng: np.random.Generator
+) -> IntArray:
+    """Return categories × resamples: copies when problems are drawn with replacement."""
+    problems = len(category_of)
+    drawn = category_of.take(rng.integers(problems, size=(resamples, problems)))
+    drawn *= resamples
+    drawn += np.arange(resamples)[:, None]
+    counts = np.bincount(drawn.reshape(-1), minlength=categories * resamples)
+    return counts.reshape(categories, resamples)
+
+
 def _category_totals(
-    category: _Category, copies: np.ndarray, scale: int, rng: np.random.Generator
+    category: _Category, copies: IntArray, scale: int, rng: np.random.Generator
 ) -> FloatArray:
     """Return resamples × 4 totals when a category is drawn ``copies`` times in each."""
     blocks = category.values.shape[1]
-    if category.constant:
-        once = category.totals(np.ones((blocks, 1)), scale)
-        return copies[:, None] * once
+    if not category.varies:
+        return copies[:, None] * category.totals(np.ones((blocks, 1)), scale).T
     drawn = rng.integers(blocks, size=(blocks, int(copies.sum())), dtype=np.uint8)
-    counts = np.stack([(drawn == block).sum(axis=0, dtype=np.uint8) for block in range(blocks)])
-    of_copies = category.totals(counts.astype(np.float64), scale)
+    counts = np.empty(drawn.shape)
+    for block in range(blocks):
+        counts[block] = (drawn == block).sum(axis=0, dtype=np.uint8)
+    of_copies = category.totals(counts, scale)
     resample = np.repeat(np.arange(len(copies)), copies)
-    return np.stack(
-        [np.bincount(resample, column, minlength=len(copies)) for column in of_copies.T], axis=1
-    )
+    totals = np.empty((len(copies), 4))
+    for column in range(4):
+        totals[:, column] = np.bincount(resample, of_copies[column], minlength=len(copies))
+    return totals
 
 
-def _categories(blocks: ReplayBlocks) -> Sequence[tuple[_Category, int]]:
-    """Return the distinct categories of problems and how many problems each has."""
-    found: dict[object, tuple[_Category, int]] = {}
+def _categories(blocks: ReplayBlocks) -> tuple[Sequence[_Category], IntArray]:
+    """Return the distinct categories of problems, and the category of every problem."""
+    found: dict[object, int] = {}
+    categories: list[_Category] = []
+    category_of = np.empty(blocks.problem_count, dtype=np.int64)
     for problem in range(blocks.problem_count):
         category = _category(blocks, problem)
         key = (
@@ -173,9 +198,10 @@ def _categories(blocks: ReplayBlocks) -> Sequence[tuple[_Category, int]]:
             category.sizes.tobytes(),
             category.correct,
         )
-        size = found[key][1] if key in found else 0
-        found[key] = (category, size + 1)
-    return list(found.values())
+        category_of[problem] = found.setdefault(key, len(categories))
+        if category_of[problem] == len(categories):
+            categories.append(category)
+    return categories, category_of
 
 
 def _category(blocks: ReplayBlocks, problem: int) -> _Category:

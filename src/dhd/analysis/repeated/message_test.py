@@ -12,7 +12,7 @@ from math import comb
 
 import numpy as np
 
-from dhd.analysis.repeated.arrangements import shuffled_codes
+from dhd.analysis.repeated.arrangements import mixed_patterns, shuffled_codes
 from dhd.analysis.repeated.blocks import (
     FULL_SLOTS,
     MISSING,
@@ -90,6 +90,7 @@ def monte_carlo_message_p(blocks: ReplayBlocks, draws: int, rng: np.random.Gener
     for problem, slots in enumerate(blocks.outcomes):
         magnitudes = np.abs(blocks.difference_sums[problem])[:, None]
         if magnitudes.any():
-            shuffled = np.abs(sums.take(shuffled_codes(slots, draws, rng)))
+            codes = shuffled_codes(mixed_patterns(slots), blocks.block_count, draws, rng)
+            shuffled = np.abs(sums.take(codes))
             reached[problem] = (shuffled >= magnitudes).sum(axis=1)
     return (1 + reached) / (1 + draws)

@@ -107,7 +107,7 @@ def table_22(context: AnalysisContext) -> pd.DataFrame:
     references = repeats_of(context)
     rows = [
         _row(context, change, blocks, references[blocks.model])
-        for change, blocks in _sensitivity_runs(context)
+        for change, blocks in sensitivity_runs(context)
         if blocks.model in references
     ]
     if not rows:
@@ -118,7 +118,8 @@ def table_22(context: AnalysisContext) -> pd.DataFrame:
     return frame_of(rows, (*keys, *values, *more, "nonzero_n", "same_direction_n"))
 
 
-def _sensitivity_runs(context: AnalysisContext) -> Iterator[tuple[str, ReplayBlocks]]:
+def sensitivity_runs(context: AnalysisContext) -> Iterator[tuple[str, ReplayBlocks]]:
+    """Yield every sensitivity run with the change it makes."""
     present = set(context.records.outcomes["study"].unique())
     for change, study in MATCHED_CHANGES.items():
         if study in present:

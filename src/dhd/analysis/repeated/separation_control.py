@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from dhd.analysis.repeated.arrangements import is_mixed, shuffled_codes
+from dhd.analysis.repeated.arrangements import BlockPattern, mixed_patterns, shuffled_codes
 from dhd.analysis.repeated.blocks import BoolArray, Int8Array, IntArray, ReplayBlocks
 from dhd.analysis.repeated.separation import (
     fewest_nonzero_blocks,
@@ -86,11 +86,10 @@ def separation_control(
     for slots, proposals, valid_blocks in zip(
         blocks.outcomes, blocks.proposals, blocks.valid_blocks, strict=True
     ):
-        if not _can_separate(slots, valid_blocks):
-            continue
-        shuffled = _shuffled_labels(slots, valid_blocks, draws, rng)
-        for category, counts in null.items():
-            counts += in_category(category, shuffled, proposals[:, None]).sum(axis=0)
+        patterns = mixed_patterns(slots)
+        if len(patterns) >= _fewest_blocks(valid_blocks):
+            shuffled = _shuffled_labels(patterns, valid_blocks, len(slots), draws, rng)
+            _add_counts(null, shuffled, proposals)
     observed = {
         category: int(in_category(category, labels, blocks.proposals).sum())
         for category in CATEGORIES
@@ -98,19 +97,35 @@ def separation_control(
     return SeparationControl(observed, null)
 
 
-def _can_separate(slots: Int8Array, valid_blocks: IntArray) -> bool:
-    needed = [fewest_nonzero_blocks(int(n)) for n in valid_blocks if n >= 2]
-    return bool(needed) and sum(is_mixed(block) for block in slots) >= min(needed)
+def _fewest_blocks(valid_blocks: IntArray) -> int:
+    """Return how many mixed blocks it takes at least to separate a message of a problem."""
+    return min(
+        (fewest_nonzero_blocks(n) for n in valid_blocks.tolist() if n >= 2),
+        default=int(valid_blocks.sum()) + 1,
+    )
 
 
 def _shuffled_labels(
-    slots: Int8Array, valid_blocks: IntArray, draws: int, rng: np.random.Generator
+    patterns: Sequence[BlockPattern],
+    valid_blocks: IntArray,
+    blocks: int,
+    draws: int,
+    rng: np.random.Generator,
 ) -> Int8Array:
     """Return messages × draws labels of one problem."""
-    codes = shuffled_codes(slots, draws, rng)
+    codes = shuffled_codes(patterns, blocks, draws, rng)
     labels = np.zeros(codes.shape, dtype=np.int8)
-    for size in np.unique(valid_blocks[valid_blocks >= 2]):
-        table = separation_by_code(len(slots), int(size))
-        messages = valid_blocks == size
-        labels[messages] = table.take(codes[messages])
+    for message, size in enumerate(valid_blocks.tolist()):
+        if size >= 2:
+            separation_by_code(blocks, size).take(codes[message], out=labels[message])
     return labels
+
+
+def _add_counts(null: Mapping[str, IntArray], labels: Int8Array, proposals: Int8Array) -> None:
+    """Add one problem's labels (messages × draws) to the null counts."""
+    for sign in (1, -1):
+        reached = labels == sign
+        null[SEPARATED][:] += reached.sum(axis=0)
+        for cell, (proposal, label) in CELLS.items():
+            if label == sign:
+                null[cell][:] += reached[proposals == proposal].sum(axis=0)
