@@ -30,10 +30,21 @@ _OUTSTANDING_PER_SLOT = 2
 
 
 def study_bundles(study: Study, benchmark: str, stage: Stage) -> dict[str, tuple[Shard, ...]]:
-    """Return the bundles of a benchmark by name; known from the config alone."""
+    """Return the bundles of a benchmark by name; known from the config alone.
+
+    Raises
+    ------
+    ConfigError
+        When a local benchmark is not where the config says.
+    """
     settings = study.settings
     entry = settings.benchmarks[benchmark]
     path = None if entry.path is None else study.resolve(entry.path)
+    if path is not None and not path.exists():
+        raise ConfigError(
+            f"benchmarks.{benchmark}.path = {entry.path!r}: no such file or folder; put the "
+            f"upstream files there or correct the path (looked below {Path.cwd()} and {study.root})"
+        )
     count = problem_count(benchmark, entry, path)
     shards = cut_shards(benchmark, count, settings.shards.problems)
     sizes = settings.bundles
