@@ -12,8 +12,10 @@ import yaml
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from dhd.config.models import ModelSettings
+from dhd.config.roles import Identifier
 from dhd.config.strict import Strict
-from dhd.config.study import Identifier, StudySettings
+from dhd.config.study import StudySettings
+from dhd.config.study_faults import study_faults
 from dhd.errors import ConfigError
 
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -196,6 +198,7 @@ def _cross_faults(study: Study) -> list[str]:
         for family in settings.judging.shared_with
         if family not in settings.families
     )
+    faults.extend(study_faults(settings))
     if faults:
         return faults
     return _collapsed_models(study)
