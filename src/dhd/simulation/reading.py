@@ -1,0 +1,64 @@
+"""Reading a prompt: which item it is about, and which messages it shows.
+
+The engine sees prompts alone. It finds in them what simulated texts carry: an item's code in
+brackets; blocks between lines of tildes; in a block the line ``proposed_answer: …`` and the
+words ``Route`` and a code, which every simulated message has in its reasoning. A message whose
+answer or reasoning is masked or replaced shows the part that is left, and works with that part
+alone. Templates other than those in ``resources/prompts`` do as long as they show messages in
+such blocks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from dhd.requests import Turn
+from dhd.simulation.stand_ins import StandIn, code_in, stand_in
+from dhd.simulation.world import Shown
+
+ROUTE_WORD: Final = "Route "
+ROUTE_LENGTH: Final = 8
+_ANSWER_LABEL: Final = "proposed_answer: "
+_HEX: Final = re.compile(r"[0-9a-f]+")
+
+
+def item_in(turns: Sequence[Turn]) -> StandIn | None:
+    """Return the item that a prompt is about, the last one if turns name several."""
+    for turn in reversed(turns):
+        code = code_in(turn.content)
+        if code is not None:
+            return stand_in(code)
+    return None
+
+
+def blocks(text: str) -> list[str]:
+    """Return what stands between lines of tildes; simulated texts have no tildes themselves."""
+    return text.split("~~~")[1::2]
+
+
+def messages_in(text: str) -> list[Shown]:
+    """Return the messages that a text shows, in order."""
+    return [
+        Shown(_answer_in(block), route_in(block))
+        for block in blocks(text)
+        if code_in(block) is None
+    ]
+
+
+def route_in(text: str) -> str | None:
+    """Return the first route code in a text, or None."""
+    start = text.find(ROUTE_WORD)
+    if start < 0:
+        return None
+    start += len(ROUTE_WORD)
+    code = text[start : start + ROUTE_LENGTH]
+    return code if len(code) == ROUTE_LENGTH and _HEX.fullmatch(code) else None
+
+
+def _answer_in(block: str) -> str | None:
+    start = block.find(_ANSWER_LABEL)
+    if start < 0:
+        return None
+    return block[start + len(_ANSWER_LABEL) :].split("\n", 1)[0].strip()
