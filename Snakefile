@@ -13,6 +13,7 @@ if "study" not in config:
 include: "workflow/rules/common.smk"
 include: "workflow/rules/benchmarks.smk"
 include: "workflow/rules/deliberation.smk"
+include: "workflow/rules/replays.smk"
 include: "workflow/rules/judging.smk"
 include: "workflow/rules/records.smk"
 include: "workflow/rules/results.smk"
@@ -23,6 +24,10 @@ localrules:
     records,
     tables,
     figures,
+    repeats,
+    order,
+    integrator_swap,
+    masking,
 
 
 rule all:
@@ -45,3 +50,23 @@ rule tables:
 rule figures:
     input:
         rules.make_figures.output,
+
+
+rule repeats:
+    input:
+        study_results("repeats"),
+
+
+rule order:
+    input:
+        study_results("order"),
+
+
+rule integrator_swap:
+    input:
+        study_results("integrator_swap"),
+
+
+rule masking:
+    input:
+        study_results("masking"),

@@ -129,7 +129,9 @@ def _joined(faults: Sequence[str], source: str) -> str:
 
 
 def _fault(error: Any, model: type[BaseModel]) -> str:
-    path = [part for part in error["loc"] if part not in ("vllm", "openai", "scripted", "simulated")]
+    path = [
+        part for part in error["loc"] if part not in ("vllm", "openai", "scripted", "simulated")
+    ]
     key = ".".join(map(str, path))
     if error["type"] == "extra_forbidden":
         return f"{key}: unknown key{_suggestion(str(path[-1]), path[:-1], model)}"

@@ -11,7 +11,7 @@ from dhd.config.benchmarks import BenchmarkSettings
 from dhd.config.prompts import PromptSettings
 from dhd.config.roles import Identifier, RoleDecoding
 from dhd.config.strict import Strict
-from dhd.config.studies import StudiesSettings
+from dhd.config.studies import ReplayStudy, StudiesSettings
 from dhd.requests import Decoding, Role
 
 
@@ -132,3 +132,16 @@ class StudySettings(Strict):
     shards: ShardSettings = ShardSettings()
     bundles: BundleSettings = BundleSettings()
     analysis: AnalysisSettings = AnalysisSettings()
+
+    def replay_pairs(self, study: ReplayStudy) -> tuple[tuple[str, str], ...]:
+        """Return (family that wrote the pools, family that integrates) of a replay study.
+
+        Families that a study does not name are those of the repeats.
+        """
+        studies = self.studies
+        if study == "integrator_swap":
+            swaps = {} if studies.integrator_swap is None else studies.integrator_swap.integrators
+            return tuple((model, other) for model, others in swaps.items() for other in others)
+        repeated = None if studies.repeats is None else studies.repeats.families
+        named = getattr(studies.replays()[study], "families", None) or repeated or self.families
+        return tuple((family, family) for family in named)

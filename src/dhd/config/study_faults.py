@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from dhd.config.studies import StudiesSettings
 from dhd.config.study import StudySettings
@@ -17,11 +17,6 @@ def study_faults(settings: StudySettings) -> list[str]:
         *_beyond_repeats(studies),
         *_vain_swaps(studies),
     ]
-
-
-def families_of(settings: StudySettings, named: Iterable[str] | None) -> tuple[str, ...]:
-    """Return the families that take part in a study: those named, else all."""
-    return tuple(settings.families if named is None else named)
 
 
 def _unknown_names(settings: StudySettings) -> Iterator[str]:

@@ -25,8 +25,17 @@ _NULLABLE = {
 _SUBMISSION = ["problem_uid", "answer", "cell"]
 
 
-def collect_records(study: Study, bundles: Sequence[Path], judgements: Sequence[Path]) -> None:
-    """Join what all bundles produced into the records folder, checked as a whole.
+def collect_records(
+    study: Study, bundles: Sequence[Path], judgements: Sequence[Path], folder: Path
+) -> None:
+    """Join what bundles produced into a records folder, checked as a whole.
+
+    Parameters
+    ----------
+    bundles, judgements
+        Interim tables of the scan, and of the studies that belong to these records.
+    folder
+        Where the five tables go.
 
     Raises
     ------
@@ -36,12 +45,13 @@ def collect_records(study: Study, bundles: Sequence[Path], judgements: Sequence[
     EngineError
         When one model answered for two that the config declares.
     """
-    verdicts = _frame("judgements", judgements)
+    # A submission that several parts judged has one verdict: that of the first, the scan.
+    verdicts = _frame("judgements", judgements).drop_duplicates(_SUBMISSION)
     is_shared = study.settings.judging.share_identical_submissions
     messages = _judged_messages(_frame("messages", bundles), verdicts, is_shared=is_shared)
     outcomes = _judged_outcomes(_frame("outcomes", bundles), verdicts, is_shared=is_shared)
-    _check_identities(study, pd.concat([messages, outcomes]), set(verdicts["judged_by"]))
-    folder = StudyPaths.of(study.settings.study).records()
+    answered = pd.concat([messages.assign(integrator=messages["model"]), outcomes])
+    _check_identities(study, answered, set(verdicts["judged_by"]))
     write_table("problems", _problems(study), folder / "problems.parquet")
     write_table("messages", messages, folder / "messages.parquet")
     write_table("outcomes", outcomes, folder / "outcomes.parquet")
@@ -114,7 +124,9 @@ def _check_identities(study: Study, rows: pd.DataFrame, judges: set[str]) -> Non
     """Raise when the models that answered are fewer than the config declares."""
     asked = rows.dropna(subset="answered_by")
     answered = {
-        family: set(group) for family, group in asked.groupby("model")["answered_by"] if len(group)
+        family: set(group)
+        for family, group in asked.groupby("integrator")["answered_by"]
+        if len(group)
     }
     shared = set(study.settings.judging.shared_with)
     for family, models in answered.items():

@@ -22,7 +22,7 @@ from dhd.problems import Problem
 from dhd.progress import Progress
 from dhd.prompts import PromptSet
 from dhd.requests import Generate
-from dhd.stages.bundles import bundle_shards, bundle_work, run_bundle
+from dhd.stages.bundles import Stage, bundle_shards, bundle_work, run_bundle
 from dhd.stages.interim import call_columns, interim_table, read_interim, write_interim
 from dhd.stages.prepare import read_problems
 
@@ -36,8 +36,13 @@ def judge_bundle(
     sources: Sequence[Path],
     out: Path,
     console: TextIO | None = None,
+    *,
+    stage: Stage = "judging",
 ) -> None:
     """Judge every submission of one bundle's problems.
+
+    All parts of a study share the evaluator's journals: an answer that the scan submitted is
+    not judged again for a replay study.
 
     Parameters
     ----------
@@ -45,13 +50,15 @@ def judge_bundle(
         Interim messages and outcomes of the bundles that hold these problems.
     out
         Where the judgements go.
+    stage
+        Which bundles are meant: ``judging`` for the scan, ``replays`` for a replay study.
 
     Raises
     ------
     IncompleteError
         When evaluations failed that a later run asks again, or the job was told to stop.
     """
-    shards = bundle_shards(study, benchmark, bundle, stage="judging")
+    shards = bundle_shards(study, benchmark, bundle, stage=stage)
     problems = _problems(study, shards)
     submissions = _submissions(study, sources, problems)
     judged: list[Judgement] = []
@@ -143,6 +150,7 @@ def _by_model(
         journals=journals,
         task=lambda problem: partial(judge_problem, problem),
         gather=lambda results: [one for judgements in results for one in judgements],
+        among=by_problem,
     )
     judged = run_bundle(study, work, models={"evaluator": evaluator}, progress=progress)
     return [judgement for shard in judged for judgement in shard]

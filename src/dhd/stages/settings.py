@@ -16,9 +16,11 @@ import dhd
 from dhd.config.load import Study
 from dhd.files import replacing
 
-StageName = Literal["problems", "deliberation", "judging", "records", "analysis"]
+StageName = Literal[
+    "problems", "deliberation", "judging", "samples", "replays", "records", "analysis"
+]
 
-_EVERYWHERE = ("seed", "journal", "shards", "bundles")
+_EVERYWHERE = ("seed", "journal", "shards")
 _PACKAGES = (
     "snakemake",
     "vllm",
@@ -35,37 +37,102 @@ _PACKAGES = (
 
 
 def stage_digest(
-    study: Study, stage: StageName, *, family: str | None = None, benchmark: str | None = None
+    study: Study,
+    stage: StageName,
+    *,
+    family: str | None = None,
+    benchmark: str | None = None,
+    replay: str | None = None,
 ) -> str:
     """Return a digest of all settings that shape a stage's files.
 
     A rule carries it as a parameter: Snakemake runs the rule again when it changes. A rerun
-    of deliberation or judging asks only what its journals lack.
+    of deliberation, replays or judging asks only what its journals lack.
+
+    Parameters
+    ----------
+    family
+        Family that is asked: who wrote the pools in ``deliberation`` and ``samples``, who
+        integrates in ``replays``.
+    benchmark
+        For ``problems`` and ``samples``.
+    replay
+        Replay study, for ``samples`` and ``replays``.
     """
-    document = json.dumps(
-        _relevant(study, stage, family, benchmark), sort_keys=True, ensure_ascii=False
-    )
+    relevant = _relevant(study, stage, family=family, benchmark=benchmark, replay=replay)
+    document = json.dumps(relevant, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(document.encode()).hexdigest()[:16]
 
 
-def _relevant(study: Study, stage: StageName, family: str | None, benchmark: str | None) -> Any:
+def _relevant(
+    study: Study,
+    stage: StageName,
+    *,
+    family: str | None,
+    benchmark: str | None,
+    replay: str | None,
+) -> Any:
     settings = study.settings.model_dump(mode="json")
+    everywhere = [*(settings[part] for part in _EVERYWHERE), settings["decoding"]]
+    bundles = settings["bundles"]
     match stage:
         case "problems":
             return settings["benchmarks"][benchmark]
         case "deliberation":
-            parts = ["decoding", "deliberation", "replay", *_EVERYWHERE]
-            actor = study.actor(str(family)).model_dump(mode="json")
-            return [[settings[part] for part in parts], actor, _prompts(study)]
+            ours = [settings["deliberation"], settings["replay"], bundles["deliberation_shards"]]
+            return [everywhere, ours, _actor(study, family), _prompts(study)]
         case "judging":
-            parts = ["judging", "decoding", *_EVERYWHERE]
+            ours = [settings["judging"], bundles["judging_shards"], bundles["replay_shards"]]
             evaluator = study.evaluator()
             dumped = None if evaluator is None else evaluator.model_dump(mode="json")
-            return [[settings[part] for part in parts], dumped, _prompts(study)]
+            return [everywhere, ours, dumped, _prompts(study)]
+        case "samples":
+            return _sampling(study, settings, family, benchmark, replay)
+        case "replays":
+            studies = settings["studies"]
+            ours = [studies[key] for key in ("seed", "integrator", str(replay))]
+            return [
+                everywhere,
+                ours,
+                bundles["replay_shards"],
+                _actor(study, family),
+                _prompts(study),
+            ]
         case "records":
             return [settings["judging"], settings["families"], list(settings["benchmarks"])]
         case "analysis":
             return [settings["analysis"], settings["decoding"]]
+
+
+def _sampling(
+    study: Study, settings: Any, family: str | None, benchmark: str | None, replay: str | None
+) -> Any:
+    """Return what a sample follows from: whose pools, which problems, how it is drawn.
+
+    Not among it are judging, sizes of bundles, and all outcomes of its own study: a sample
+    once drawn stays, like the calls that were made on it.
+    """
+    studies, decoding = settings["studies"], settings["decoding"]
+    pools = [
+        settings["seed"],
+        settings["deliberation"],
+        [decoding[role] for role in ("recruiter", "hypothesizer")],
+        repr(study.actor(str(family)).identity()),
+        _prompts(study),
+    ]
+    repeats = studies["repeats"]
+    if replay == "masking":
+        calls = [repeats, studies["integrator"] or decoding["integrator"]]
+        drawn = [studies["masking"]["cases"], calls, settings["benchmarks"]]
+    else:
+        wanted = studies[str(replay)]["problems"]
+        drawn = [wanted, repeats["problems"], repeats["stratified"]]
+        drawn.append(settings["benchmarks"][benchmark])
+    return [studies["seed"], pools, drawn]
+
+
+def _actor(study: Study, family: str | None) -> Any:
+    return study.actor(str(family)).model_dump(mode="json")
 
 
 def _prompts(study: Study) -> list[Any]:
