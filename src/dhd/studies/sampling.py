@@ -32,7 +32,7 @@ def sample_problems(
 
     The ``r``-th of the ``m`` shuffled problems of a stratum gets the place (r + u)/m, with one
     uniform u a stratum; the problems with the lowest places are drawn. A stratum gives its
-    proportional share, rounded up or down, every problem has the same chance, and a larger
+    proportional share, give or take one, every problem has the same chance, and a larger
     sample contains the smaller ones. Without strata this is a simple random sample (paper,
     Experimental Setup: 200 problems per benchmark; Omni-MATH-2 by tier).
 
