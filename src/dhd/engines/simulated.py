@@ -91,13 +91,20 @@ class SimulatedEngine:
         """
         await asyncio.sleep(self._settings.latency_s)
         waiting, self._waiting = self._waiting, deque()
-        return [self._answer(key, request) for key, request in waiting]
+        return [self.answer(key, request) for key, request in waiting]
 
     async def close(self) -> None:
         """Forget what was not answered."""
         self._waiting.clear()
 
-    def _answer(self, key: str, request: Request) -> Completion:
+    def answer(self, key: str, request: Request) -> Completion:
+        """Return the outcome of one request at once.
+
+        Raises
+        ------
+        EngineError
+            When the prompt is not about a stand-in problem.
+        """
         call, form = _Call.of(key), self._settings.format
         if call.failed < form.failed:
             return Completion(
@@ -165,7 +172,8 @@ class SimulatedEngine:
         left_out = ""
         if call.missing < self._settings.format.missing_field:
             left_out = texts.pick(call.which, _OPTIONAL_FIELDS)
-        return Meaning(answer, right, route, 0, call.text, call.confidence, left_out)
+        chars = self._settings.lengths.text_chars
+        return Meaning(answer, right, route, 0, call.text, call.confidence, left_out, chars)
 
     def _solution(self, item: StandIn, shown: list[Shown], route: str, call: _Call) -> Meaning:
         """Return what an integrator answers: right by its chance, else often a message's wrong."""
@@ -179,7 +187,15 @@ class SimulatedEngine:
             known = [answer for answer in told if answer in item.item.wrong]
             follows = known and call.follow < self._settings.messages.follow
             answer = texts.pick(call.which, known) if follows else _wrong(item, call)
-        return Meaning(answer, right, route, len(shown), call.text, call.confidence)
+        return Meaning(
+            answer,
+            right,
+            route,
+            len(shown),
+            call.text,
+            call.confidence,
+            text_chars=self._settings.lengths.text_chars,
+        )
 
     def _verdict(self, request: Request, call: _Call) -> Meaning:
         """Return an evaluator's verdict: the first block is the reference, the last the answer."""

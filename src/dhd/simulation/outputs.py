@@ -33,6 +33,8 @@ class Meaning:
         Uniform numbers that choose among texts and levels.
     left_out
         Name of a field that is left out, or empty.
+    text_chars
+        Least characters of a free-text field.
     """
 
     answer: str
@@ -42,6 +44,7 @@ class Meaning:
     text: float
     confidence: float
     left_out: str = ""
+    text_chars: int = 0
 
 
 def written(request: Request, meaning: Meaning) -> str:
@@ -68,7 +71,7 @@ def _plain(request: Request, meaning: Meaning) -> str:
     if request.role == "evaluator":
         number, word = (1, "PASS") if meaning.is_right else (0, "FAIL")
         return f"Correctness: {number}\nVerdict: {word}"
-    reasoning = texts.work(meaning.text, messages=meaning.messages)
+    reasoning = _stretched(_text("work", meaning), meaning.text_chars)
     return f"{reasoning}\n\nFinal answer: \\boxed{{{meaning.answer}}}"
 
 
@@ -87,7 +90,7 @@ def _value(name: str, schema: Mapping[str, Any], meaning: Meaning) -> Any:
         return meaning.is_right
     if "enum" in schema:
         return _level(schema["enum"], meaning)
-    text = _text(name, meaning)
+    text = _stretched(_text(name, meaning), meaning.text_chars)
     return text[: schema["maxLength"]] if "maxLength" in schema else text
 
 
@@ -128,3 +131,10 @@ def _text(name: str, meaning: Meaning) -> str:
         case "confidence":
             return texts.confidence(meaning.confidence, is_right=meaning.is_right)
     return texts.work(meaning.text, messages=meaning.messages)
+
+
+def _stretched(text: str, least: int) -> str:
+    """Return a text again and again until it is long enough."""
+    if len(text) >= least:
+        return text
+    return " ".join([text] * -(-least // len(text)))[:least].rstrip()

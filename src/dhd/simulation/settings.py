@@ -87,6 +87,9 @@ class LengthSettings(Strict):
     integrator: int = Field(1600, gt=0)
     evaluator: int = Field(250, gt=0)
     sd: float = Field(0.5, ge=0, description="Standard deviation of the logarithm of a length.")
+    text_chars: int = Field(
+        0, ge=0, description="Least characters of a free-text field; short texts are repeated."
+    )
 
     def of(self, role: Role) -> int:
         """Return the mean length of a role's outputs; other roles write like integrators."""
