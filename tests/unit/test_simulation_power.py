@@ -89,7 +89,9 @@ def test_without_effects_hardly_anything_is_selected() -> None:
 
 def test_repeats_of_the_engine_find_what_was_planted() -> None:
     """Scan, replay in blocks, separate: counts within four standard deviations of the truth."""
-    settings = model(messages={"weighty": 0.5, "reasoning_sd": 8.0})
+    settings = model(
+        difficulty={"spread": 4.0}, messages={"weighty": 0.5, "reasoning_sd": 8.0}, replay_noise=0.5
+    )
     names, blocks = codes("lab_bench")[:100], 4
     results = scan(settings, names)
     frame = scan_tables("m", results)["messages"].to_pandas()
