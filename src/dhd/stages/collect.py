@@ -14,7 +14,7 @@ from dhd.errors import EngineError, RecordsError
 from dhd.layout import StudyPaths
 from dhd.records import TABLES, load_records, read_table, write_table
 from dhd.stages.interim import read_interim
-from dhd.stages.judge import cell_of
+from dhd.stages.judge import cells_of
 
 _NULLABLE = {
     pa.int8(): pd.Int8Dtype(),
@@ -104,7 +104,7 @@ def _verdicts_on(
 ) -> pd.DataFrame:
     """Return the judgement of every row's answer; all null where there is no answer."""
     normalised = {answer: normalise_answer(answer) for answer in answers.dropna().unique()}
-    cells = "" if is_shared else [cell_of(row) for row in rows.to_dict("records")]
+    cells = "" if is_shared else cells_of(rows)
     key = pd.DataFrame(
         {"problem_uid": rows["problem_uid"], "answer": answers.map(normalised), "cell": cells}
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
@@ -27,6 +27,17 @@ from dhd.stages.interim import call_columns, interim_table, read_interim, write_
 from dhd.stages.prepare import read_problems
 
 _RULES = "rules"
+_MESSAGE_CELL = ("model", "message_index")
+_OUTCOME_CELL = (
+    "study",
+    "model",
+    "integrator",
+    "condition",
+    "k",
+    "message_index",
+    "block",
+    "repeat",
+)
 
 
 def judge_bundle(
@@ -93,17 +104,25 @@ def answer_rows(path: Path) -> Iterator[tuple[str, str, str]]:
     is_message = path.name.endswith(".messages.parquet")
     table = read_interim("messages" if is_message else "outcomes", path)
     column = "proposed_answer_extracted" if is_message else "answer"
-    for row in table.to_pylist():
-        if row[column] is not None:
-            yield row["problem_uid"], row[column], cell_of(row)
+    answered = table.filter(table[column].is_valid())
+    parts = _MESSAGE_CELL if is_message else _OUTCOME_CELL
+    rows = answered.select(["problem_uid", column, *parts]).to_pydict()
+    yield from zip(rows["problem_uid"], rows[column], cells_of(rows), strict=True)
 
 
-def cell_of(row: Mapping[str, Any]) -> str:
-    """Return what identifies a message or outcome beside its problem, as a draw id."""
-    if "condition" not in row:
-        return f"judge/{row['model']}/proposed/i={row['message_index']}"
-    parts = ("study", "model", "integrator", "condition", "k", "message_index", "block", "repeat")
-    return "judge/" + "/".join(str(row[part]) for part in parts)
+def cells_of(rows: Mapping[str, Iterable[Any]]) -> list[str]:
+    """Return what identifies each message or outcome beside its problem, as a draw id.
+
+    Parameters
+    ----------
+    rows
+        Columns by name: a frame, or a dictionary of lists.
+    """
+    if "condition" not in rows:
+        parts = zip(*(rows[name] for name in _MESSAGE_CELL), strict=True)
+        return [f"judge/{model}/proposed/i={index}" for model, index in parts]
+    values = zip(*(rows[name] for name in _OUTCOME_CELL), strict=True)
+    return ["judge/" + "/".join(map(str, value)) for value in values]
 
 
 def _by_rules(
