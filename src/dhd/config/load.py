@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -95,6 +95,17 @@ def load_study(config: Mapping[str, Any], *, source: str, root: Path) -> Study:
 def load_study_file(path: Path, *, root: Path) -> Study:
     """Check the study that one YAML file describes; see `load_study`."""
     return load_study(read_yaml(path), source=str(path), root=root)
+
+
+def read_settings(model: type[_Model], path: Path) -> _Model:
+    """Check the settings in a YAML file of their own.
+
+    Raises
+    ------
+    ConfigError
+        All faults in one message: file, key, value and what would be right.
+    """
+    return _validated(model, read_yaml(path), str(path))
 
 
 def read_yaml(path: Path) -> Mapping[str, Any]:
@@ -191,6 +202,7 @@ def _cross_faults(study: Study) -> list[str]:
     named = {f"families.{f}.actor": s.actor for f, s in settings.families.items()}
     if settings.judging.evaluator is not None:
         named["judging.evaluator"] = settings.judging.evaluator
+    named |= settings.studies.named_models()
     for key, name in named.items():
         if name not in models:
             known = ", ".join(sorted(models)) or "none"
@@ -218,6 +230,7 @@ def _collapsed_models(study: Study) -> list[str]:
                 "two families need two models"
             )
         seen[identity] = family
+    faults.extend(_equal_auditors(study))
     evaluator = study.evaluator()
     if evaluator is None:
         return faults
@@ -229,3 +242,14 @@ def _collapsed_models(study: Study) -> list[str]:
                 f"{family!r}; choose another model, or add it to judging.shared_with on purpose"
             )
     return faults
+
+
+def _equal_auditors(study: Study) -> Iterator[str]:
+    """Yield the audit's evaluators that are one and the same model."""
+    evaluators = study.settings.studies.evaluators
+    seen: dict[str, str] = {}
+    for name in evaluators.models if evaluators is not None else ():
+        identity = repr(study.models[name].identity())
+        if identity in seen:
+            yield f"studies.evaluators.models: {name!r} is the same model as {seen[identity]!r}"
+        seen[identity] = name

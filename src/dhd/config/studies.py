@@ -6,6 +6,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
+from dhd.config.audits import EvaluatorsSettings
+from dhd.config.protocols import ProtocolsSettings
 from dhd.config.roles import Identifier, RoleDecoding
 from dhd.config.strict import Strict
 
@@ -85,6 +87,17 @@ class StudiesSettings(Strict):
     order: OrderSettings | None = None
     integrator_swap: IntegratorSwapSettings | None = None
     masking: MaskingSettings | None = None
+    protocols: ProtocolsSettings | None = None
+    evaluators: EvaluatorsSettings | None = None
+
+    def named_models(self) -> dict[str, str]:
+        """Return the models that the studies name themselves: key of the setting → model."""
+        named = {}
+        if self.protocols is not None and self.protocols.hint_writer is not None:
+            named["studies.protocols.hint_writer"] = self.protocols.hint_writer
+        for index, model in enumerate(self.evaluators.models if self.evaluators else ()):
+            named[f"studies.evaluators.models.{index}"] = model
+        return named
 
     def replays(self) -> dict[ReplayStudy, ReplayStudySettings]:
         """Return the replay studies that are configured, in the order in which they can run."""

@@ -112,6 +112,9 @@ class BundleSettings(Strict):
     replay_shards: int = Field(
         512, gt=0, description="A replay study draws few problems of a shard."
     )
+    protocol_shards: int = Field(
+        32, gt=0, description="A problem takes some 60 calls in the four protocols."
+    )
 
 
 class StudySettings(Strict):

@@ -16,6 +16,7 @@ def study_faults(settings: StudySettings) -> list[str]:
         *_lacking_repeats(studies),
         *_beyond_repeats(studies),
         *_vain_swaps(studies),
+        *_protocol_faults(settings),
     ]
 
 
@@ -78,3 +79,18 @@ def _vain_swaps(studies: StudiesSettings) -> Iterator[str]:
                     f"studies.integrator_swap.integrators.{model}: {model!r} integrates its own "
                     "pools in studies.repeats; name other families"
                 )
+
+
+def _protocol_faults(settings: StudySettings) -> Iterator[str]:
+    protocols = settings.studies.protocols
+    if protocols is None:
+        return
+    for family in protocols.families or ():
+        if family not in settings.families:
+            known = ", ".join(settings.families)
+            yield f"studies.protocols.families: {family!r} is no family of this study; has {known}"
+    if protocols.hint_writer is not None and settings.judging.method != "rules":
+        yield (
+            f"studies.protocols.hint_writer = {protocols.hint_writer!r}: hints are written by "
+            "judging.evaluator; remove it"
+        )

@@ -3,7 +3,8 @@
 Coroutines over ``generate``, like the deliberation: no engine, no input or output.
 """
 
-from dhd.protocols.costs import CallBounds, call_bounds
+from dhd.protocols.costs import CallBounds, call_bounds, submission_count
+from dhd.protocols.desk import together
 from dhd.protocols.run import ProtocolRun, run_protocol
 from dhd.protocols.setup import EndToEndSetup, Limits
 
@@ -14,4 +15,6 @@ __all__ = [
     "ProtocolRun",
     "call_bounds",
     "run_protocol",
+    "submission_count",
+    "together",
 ]

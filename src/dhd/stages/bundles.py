@@ -10,7 +10,7 @@ from typing import Literal, TypeVar
 from dhd.benchmarks import problem_count
 from dhd.config.load import Study
 from dhd.config.models import ModelSettings
-from dhd.driver import EngineQueue, Session, SessionLimits, ShardWork
+from dhd.driver import EngineQueue, JournalQueue, Session, SessionLimits, ShardWork
 from dhd.engines.build import build_engine
 from dhd.errors import ConfigError
 from dhd.layout import Shard, StudyPaths, cut_bundles, cut_shards
@@ -19,7 +19,7 @@ from dhd.progress import Progress
 from dhd.requests import Generate, Role
 from dhd.stages.prepare import read_problems
 
-Stage = Literal["deliberation", "judging", "replays"]
+Stage = Literal["deliberation", "judging", "replays", "protocols"]
 Result = TypeVar("Result")
 Output = TypeVar("Output")
 #: Makes the coroutine function that works on one problem.
@@ -51,6 +51,7 @@ def study_bundles(study: Study, benchmark: str, stage: Stage) -> dict[str, tuple
         "deliberation": settings.bundles.deliberation_shards,
         "judging": settings.bundles.judging_shards,
         "replays": settings.bundles.replay_shards,
+        "protocols": settings.bundles.protocol_shards,
     }
     return cut_bundles(shards, sizes[stage])
 
@@ -111,16 +112,20 @@ def run_bundle(
     *,
     models: Mapping[Role, ModelSettings],
     progress: Progress,
+    elsewhere: Container[Role] = (),
 ) -> list[Output]:
     """Work one bundle off in one session; return what is kept of each shard, in order.
 
-    Roles whose models are the same share one engine.
+    Roles whose models are the same share one engine. The models of roles in ``elsewhere`` are
+    asked by other jobs: their answers come from the journals alone.
     """
     queues: dict[Role, EngineQueue] = {}
     by_model: dict[str, EngineQueue] = {}
     for role, model in models.items():
         name = repr(model)
-        if name not in by_model:
+        if name not in by_model and role in elsewhere:
+            by_model[name] = JournalQueue(model.identity(), seed=study.settings.seed)
+        elif name not in by_model:
             by_model[name] = EngineQueue(
                 model.identity(), partial(build_engine, model), seed=study.settings.seed
             )
