@@ -8,7 +8,9 @@ and the content key, so that runs repeat and the order of requests does not matt
 from __future__ import annotations
 
 import asyncio
+from bisect import bisect_right
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp
 from typing import Final
@@ -20,10 +22,17 @@ from dhd.requests import Completion, Request
 from dhd.simulation import texts
 from dhd.simulation.draws import normal, uniforms
 from dhd.simulation.outputs import Meaning, written
-from dhd.simulation.reading import ROUTE_LENGTH, blocks, item_in, messages_in
+from dhd.simulation.reading import (
+    ROUTE_LENGTH,
+    blocks,
+    held_in,
+    item_in,
+    messages_in,
+    rejected_in,
+)
 from dhd.simulation.stand_ins import StandIn
 from dhd.simulation.verdicts import same_answer
-from dhd.simulation.world import Shown, is_right
+from dhd.simulation.world import Shown
 
 CHARACTERS_PER_TOKEN: Final = 4
 _CACHE_BLOCK: Final = 16
@@ -31,7 +40,7 @@ _CACHE_BLOCK: Final = 16
 
 #: Fields that `missing_field` may leave out of a message.
 _OPTIONAL_FIELDS: Final = tuple(name for name in FIELD_NAMES if name != "proposed_answer")
-_WRONG_WEIGHTS: Final = (0.6, 0.85)
+_WRONG_LIMITS: Final = (0.6, 0.85)
 """Shares of wrong answers that are the first, or one of the first two, of an item's three."""
 
 
@@ -151,7 +160,17 @@ class SimulatedEngine:
 
     def _meaning(self, key: str, request: Request, call: _Call) -> Meaning:
         if request.role == "evaluator":
-            return self._verdict(request, call)
+            return self._verdict(request, call.outcome)
+        item = self._item(request)
+        if request.role == "recruiter":
+            return Meaning("", True, "", 0, call.text, call.confidence)
+        route = key[-ROUTE_LENGTH:]
+        if request.role == "hypothesizer":
+            return self._message(item, route, call)
+        return self._solution(item, request.turns[-1].content, route, call)
+
+    def _item(self, request: Request) -> StandIn:
+        """Return the item that a request is about."""
         item = item_in(request.turns)
         if item is None:
             raise EngineError(
@@ -159,34 +178,27 @@ class SimulatedEngine:
                 "answer those alone: make their files with `dhd stand-ins` and name these in the "
                 "config's benchmarks"
             )
-        if request.role == "recruiter":
-            return Meaning("", True, "", 0, call.text, call.confidence)
-        route = key[-ROUTE_LENGTH:]
-        if request.role == "hypothesizer":
-            return self._message(item, route, call)
-        return self._solution(item, messages_in(request.turns[-1].content), route, call)
+        return item
 
     def _message(self, item: StandIn, route: str, call: _Call) -> Meaning:
         right = call.outcome < self._world.message_chance(item)
-        answer = self._right(item, call) if right else _wrong(item, call)
+        answer = self._right(item, call) if right else _wrong(item.item.wrong, call)
         left_out = ""
         if call.missing < self._settings.format.missing_field:
             left_out = texts.pick(call.which, _OPTIONAL_FIELDS)
         chars = self._settings.lengths.text_chars
         return Meaning(answer, right, route, 0, call.text, call.confidence, left_out, chars)
 
-    def _solution(self, item: StandIn, shown: list[Shown], route: str, call: _Call) -> Meaning:
+    def _solution(self, item: StandIn, prompt: str, route: str, call: _Call) -> Meaning:
         """Return what an integrator answers: right by its chance, else often a message's wrong."""
-        right = call.outcome < self._world.chance(item, shown)
+        shown, rejected = messages_in(prompt), rejected_in(prompt)
+        right = call.outcome < self._world.chance(item, shown, len(rejected))
         if call.no_answer < self._settings.format.no_answer:
             answer, right = "", False
         elif right:
             answer = self._right(item, call)
         else:
-            told = [one.answer for one in shown if one.answer and not is_right(item, one.answer)]
-            known = [answer for answer in told if answer in item.item.wrong]
-            follows = known and call.follow < self._settings.messages.follow
-            answer = texts.pick(call.which, known) if follows else _wrong(item, call)
+            answer = self._mistake(item, shown, rejected, call)
         return Meaning(
             answer,
             right,
@@ -195,17 +207,26 @@ class SimulatedEngine:
             call.text,
             call.confidence,
             text_chars=self._settings.lengths.text_chars,
+            agrees=bool(answer) and same_answer(held_in(prompt), answer),
         )
 
-    def _verdict(self, request: Request, call: _Call) -> Meaning:
+    def _mistake(self, item: StandIn, shown: list[Shown], rejected: list[str], call: _Call) -> str:
+        """Return a wrong answer: often one that a message proposes, a rejected one never again."""
+        left = [answer for answer in item.item.wrong if answer not in rejected] or item.item.wrong
+        told = [one.answer for one in shown if one.answer is not None and one.answer in left]
+        if told and call.follow < self._settings.messages.follow:
+            return texts.pick(call.which, told)
+        return _wrong(left, call)
+
+    def _verdict(self, request: Request, draw: float) -> Meaning:
         """Return an evaluator's verdict: the first block is the reference, the last the answer."""
         compared = [block.strip() for block in blocks(request.turns[-1].content)]
         errors = self._settings.verdicts
         if len(compared) > 1 and same_answer(compared[0], compared[-1]):
-            passes = call.outcome >= errors.false_fail
+            passes = draw >= errors.false_fail
         else:
-            passes = call.outcome < errors.false_pass
-        return Meaning("", passes, "", 0, call.text, call.confidence)
+            passes = draw < errors.false_pass
+        return Meaning("", passes, "", 0, draw, draw)
 
     def _right(self, item: StandIn, call: _Call) -> str:
         other = item.item.other_form
@@ -214,10 +235,10 @@ class SimulatedEngine:
         return item.item.right
 
 
-def _wrong(item: StandIn, call: _Call) -> str:
-    """Return one of an item's wrong answers, the most frequent one mostly."""
-    first, second = _WRONG_WEIGHTS
-    return item.item.wrong[0 if call.wrong < first else 1 if call.wrong < second else 2]
+def _wrong(answers: Sequence[str], call: _Call) -> str:
+    """Return one of some wrong answers, the first one mostly."""
+    place = bisect_right(_WRONG_LIMITS, call.wrong)
+    return answers[min(place, len(answers) - 1)]
 
 
 def _tokens(characters: int) -> int:

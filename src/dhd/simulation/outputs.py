@@ -11,8 +11,9 @@ from dhd.messages import FIELD_NAMES
 from dhd.requests import Request
 from dhd.simulation import texts
 
-_ANSWERS: Final = frozenset({"proposed_answer", "final_answer", "answer", "candidate"})
-_SCORES: Final = frozenset({"score", "confidence_score"})
+_ANSWERS: Final = frozenset({"proposed_answer", "final_answer", "candidate", "revision"})
+_ROUTED: Final = frozenset({"reasoning_direction", "plan", "statement"})
+"""Texts that carry a route, so that they move whoever reads them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +31,13 @@ class Meaning:
     messages
         Messages that were read.
     text, confidence
-        Uniform numbers that choose among texts and levels.
+        Uniform numbers that choose among texts, and among levels and scores.
     left_out
         Name of a field that is left out, or empty.
     text_chars
         Least characters of a free-text field.
+    agrees
+        Whether the answer is the one that the prompt puts up for review or approval.
     """
 
     answer: str
@@ -45,6 +48,7 @@ class Meaning:
     confidence: float
     left_out: str = ""
     text_chars: int = 0
+    agrees: bool = False
 
 
 def written(request: Request, meaning: Meaning) -> str:
@@ -85,11 +89,11 @@ def _value(name: str, schema: Mapping[str, Any], meaning: Meaning) -> Any:
     if name == "verdict":
         return "PASS" if meaning.is_right else "FAIL"
     if kind in ("integer", "number"):
-        return _number(name, schema, meaning)
+        return _number(schema, meaning)
     if kind == "boolean":
-        return meaning.is_right
+        return meaning.agrees
     if "enum" in schema:
-        return _level(schema["enum"], meaning)
+        return _level(name, schema["enum"], meaning)
     text = _stretched(_text(name, meaning), meaning.text_chars)
     return text[: schema["maxLength"]] if "maxLength" in schema else text
 
@@ -105,23 +109,27 @@ def _roles(schema: Mapping[str, Any], meaning: Meaning) -> list[Any]:
     return [f"{name}: {lens}"[:limit] for name, lens in roles]
 
 
-def _number(name: str, schema: Mapping[str, Any], meaning: Meaning) -> int:
-    low, high = schema.get("minimum", 0), schema.get("maximum", 1)
-    if name == "correctness" or (low, high) == (0, 1):
+def _number(schema: Mapping[str, Any], meaning: Meaning) -> int:
+    """Return a verdict's number, or a score between its bounds."""
+    if "minimum" not in schema:
         return int(meaning.is_right)
-    sure = meaning.confidence**0.5 if meaning.is_right else meaning.confidence
-    return int(low + sure * (high - low)) if name in _SCORES or high > low else int(low)
+    low, high = schema["minimum"], schema["maximum"]
+    return int(low + meaning.confidence * (high - low))
 
 
-def _level(values: list[Any], meaning: Meaning) -> Any:
-    strings = [value for value in values if isinstance(value, str)]
-    return texts.confidence(meaning.confidence, is_right=meaning.is_right, levels=strings)
+def _level(name: str, values: list[Any], meaning: Meaning) -> Any:
+    """Return a self-report, or where a reviewer sends the work: on only if it agrees."""
+    if name == "route":
+        return values[0] if meaning.agrees else texts.pick(meaning.confidence, values[1:])
+    return texts.confidence(meaning.confidence, is_right=meaning.is_right, levels=values)
 
 
 def _text(name: str, meaning: Meaning) -> str:
+    if name in _ROUTED:
+        return texts.direction(meaning.route, meaning.text)
     match name:
-        case "reasoning_direction":
-            return texts.direction(meaning.route, meaning.text)
+        case "hint":
+            return texts.pick(meaning.text, texts.HINTS)
         case "key_idea":
             return texts.idea(meaning.text)
         case "critical_assumption":

@@ -4,8 +4,10 @@ The engine sees prompts alone. It finds in them what simulated texts carry: an i
 brackets; blocks between lines of tildes; in a block the line ``proposed_answer: …`` and the
 words ``Route`` and a code, which every simulated message has in its reasoning. A message whose
 answer or reasoning is masked or replaced shows the part that is left, and works with that part
-alone. Templates other than those in ``resources/prompts`` do as long as they show messages in
-such blocks.
+alone. Plans and statements of the end-to-end protocols are such blocks too; rejected answers
+stand in lines ``Rejected answer 1: …``, and an answer that is up for review or approval ends the
+prompt after a colon. Templates other than those in ``resources/prompts`` do as long as they keep
+to this.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from dhd.simulation.world import Shown
 
 ROUTE_WORD: Final = "Route "
 ROUTE_LENGTH: Final = 8
+_REJECTED: Final = re.compile(r"^Rejected answer \d+: (.*)$", re.MULTILINE)
 _ANSWER_LABEL: Final = "proposed_answer: "
 _HEX: Final = re.compile(r"[0-9a-f]+")
 
@@ -45,6 +48,16 @@ def messages_in(text: str) -> list[Shown]:
         for block in blocks(text)
         if code_in(block) is None
     ]
+
+
+def rejected_in(text: str) -> list[str]:
+    """Return the rejected answers that a text lists."""
+    return _REJECTED.findall(text) if "Rejected answer" in text else []
+
+
+def held_in(text: str) -> str:
+    """Return what follows the last colon of a text: the answer that is up for approval."""
+    return text.rstrip().rsplit("\n", 1)[-1].rpartition(": ")[2]
 
 
 def route_in(text: str) -> str | None:

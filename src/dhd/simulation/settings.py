@@ -55,6 +55,9 @@ class MessageSettings(Strict):
         0.5, description="Correlation of one message's shift for two integrators."
     )
     dilution: float = Field(0.5, ge=0, le=1, description="0 adds shifts up, 1 averages them.")
+    rejection_pull: float = Field(
+        1.0, ge=0, description="Logits towards right by every rejected answer that is listed."
+    )
     follow: Share = Field(
         0.8, description="Share of wrong integrator answers taken from a wrong message shown."
     )

@@ -63,6 +63,14 @@ _ALONE: Final = (
     "A check with rounded numbers gives the same size.",
     "Putting the result back into the statement agrees.",
 )
+HINTS: Final = (
+    "One quantity seems to be counted twice; go through the parts once more.",
+    "The size is plausible, but a factor is missing in one of the steps.",
+    "The form of the answer is not the one that is asked for.",
+    "A case was left out; look at what happens at the end of the range.",
+)
+"""What an evaluator says of a rejected answer: never anything of the reference."""
+
 _LEVELS: Final = ("very low", "low", "medium", "high", "very high")
 PROSE: Final = (
     "I looked at the question from several sides, and it seems to me that more should be known "

@@ -101,9 +101,19 @@ class World:
             return total - self._messages.answer_pull
         return total
 
-    def chance(self, item: StandIn, shown: Sequence[Shown]) -> float:
-        """Return the chance that one integrator call is right, when its output is as asked."""
-        logit = self.level(item)
+    def chance(self, item: StandIn, shown: Sequence[Shown], rejected: int = 0) -> float:
+        """Return the chance that one integrator call is right, when its output is as asked.
+
+        Parameters
+        ----------
+        item
+            The problem.
+        shown
+            Messages, plans and statements that the prompt shows.
+        rejected
+            Rejected answers that the prompt lists (end-to-end protocols).
+        """
+        logit = self.level(item) + rejected * self._messages.rejection_pull
         if shown:
             total = sum([self.shift(item, message) for message in shown])
             logit += total / len(shown) ** self._messages.dilution
