@@ -58,6 +58,10 @@ class PromptSettings(Strict):
         True,
         description="Allow only letters of options, digits or numbers where the format has them.",
     )
+    choice_answers: Literal["letters", "texts"] = Field(
+        "letters",
+        description="What a choice answer is among: letters of the options, or their texts.",
+    )
     multi_choice_count: int | None = Field(
         None,
         gt=0,
