@@ -52,8 +52,18 @@ def test_not_silently_wrong(reference: str, submitted: str) -> None:
     ("reference", "submitted", "outcome"),
     [
         ("1000", "1 km", None), ("5", "5 cm^3", True), ("5", "6 cm^3", False),
-        ("3", "27 °C", None), (r"\int_{0}^{1} x\,dx", "9^{9^{9}}"),
-        (r"\int_{0}^{1} x\,dx", r"(10^{8})!"), ("2", "3"), (r"\int_{0}^{1} x\,dx", r"\forall x"),
+        ("3", "27 °C", None),
+    ],
+)  # fmt: skip
+def test_units_of_integers(reference: str, submitted: str, outcome: bool | None) -> None:
+    assert judge(reference, submitted, "integer") is outcome
+
+
+@pytest.mark.parametrize(
+    ("reference", "submitted"),
+    [
+        (r"\int_{0}^{1} x\,dx", "9^{9^{9}}"), (r"\int_{0}^{1} x\,dx", r"(10^{8})!"), ("2", "3"),
+        (r"\int_{0}^{1} x\,dx", r"\forall x"),
         (r"\int_{0}^{1} x\,dx", "__import__('os')"), (r"\int_{0}^{1} x\,dx", "12345678"),
         (r"\sum_{k=1}^{3} k", r"\text{six}"),
     ],
