@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,19 @@ def test_number_of_right_options_can_be_fixed(
     assert conforms({"work": "", "final_answer": "A, D"}, schema)
     assert not conforms({"work": "", "final_answer": "A"}, schema)
     assert not conforms({"work": "", "final_answer": "A, B, C"}, schema)
+
+
+def test_choice_answers_can_be_option_texts(project_root: Path) -> None:
+    prompts = prompts_of(project_root, choice_answers="texts")
+    problem = replace(problem_of("choice"), options=("red", "blue", "red"))
+    schema = prompts.integrator_schema(problem)
+    assert schema["properties"]["final_answer"]["enum"] == ["red", "blue"]
+    assert prompts.integrator_schema(problem_of("choice")) is not schema
+    assert conforms(
+        {"work": "", "final_answer": "B"}, prompts.integrator_schema(problem_of("matching"))
+    )
+    open_letters = prompts.integrator_schema(problem_of("choice", options=0))
+    assert conforms({"work": "", "final_answer": "B"}, open_letters)
 
 
 def test_limits_order_and_levels_follow_the_settings(project_root: Path) -> None:
