@@ -121,9 +121,7 @@ def test_p_ignores_order_of_blocks_messages_and_fulls(seed: int) -> None:
 
 @pytest.mark.slow
 def test_exact_is_a_hundred_times_faster_than_a_million_draws() -> None:
-    patterns = sorted(
-        {p for p in problem_patterns(random_blocks(np.random.default_rng(1), 60)).patterns}
-    )
+    patterns = sorted(set(problem_patterns(random_blocks(np.random.default_rng(1), 60)).patterns))
     maximum_ways.cache_clear()
     start = time.process_time()
     for pattern in patterns:
