@@ -86,6 +86,9 @@ class AnswerSchemas:
 
     def _answer(self, name: LimitedField, problem: Problem) -> Schema:
         choices = self._choices(problem)
+        pattern = self._settings.answer_patterns.get(problem.answer_format)
+        if pattern is not None:
+            return {"type": "string", "pattern": pattern}
         if self._settings.constrain_answers:
             match problem.answer_format:
                 case "choice":
