@@ -44,7 +44,7 @@ def grow(inner: st.SearchStrategy[Rendered]) -> st.SearchStrategy[Rendered]:
 EXPRESSIONS = st.recursive(leaf(), grow, max_leaves=6)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(EXPRESSIONS, EXPRESSIONS)
 def test_rational_expressions_are_equal_exactly_when_their_values_are(
     left: Rendered, right: Rendered
@@ -58,7 +58,7 @@ def test_rational_expressions_are_equal_exactly_when_their_values_are(
         assert judge(value, left[0]) is not True
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(EXPRESSIONS)
 def test_an_expression_equals_its_value_and_no_neighbour(expression: Rendered) -> None:
     text, value = expression
@@ -67,7 +67,7 @@ def test_an_expression_equals_its_value_and_no_neighbour(expression: Rendered) -
     assert judge(text, f"{value.numerator + value.denominator}/{value.denominator}") is False
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.integers(-(10**12), 10**12), st.integers(-(10**12), 10**12))
 def test_integers_are_equal_exactly_when_they_are(reference: int, submitted: int) -> None:
     for text in (str(submitted), f"{submitted:,}", f"{submitted:,}".replace(",", "{,}")):
@@ -75,7 +75,7 @@ def test_integers_are_equal_exactly_when_they_are(reference: int, submitted: int
         assert judge(str(submitted), text, "integer") is True
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.text(max_size=60), st.sampled_from(["math", "integer", "numeric", "text"]))
 def test_any_text_is_compared_without_an_error_and_its_key_is_stable(
     text: str, answer_format: str
@@ -87,7 +87,7 @@ def test_any_text_is_compared_without_an_error_and_its_key_is_stable(
     assert judge("12", text, answer_format) is judge("12", key, answer_format)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     st.lists(
         st.sampled_from(

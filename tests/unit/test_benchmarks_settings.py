@@ -131,7 +131,7 @@ def test_user_file(tmp_path: Path):
     assert [p.problem_uid for p in loaded.problems] == ["mine:sum-1", "mine:pick-1", "mine:speed-1"]
     assert (choice.options, choice.reference, choice.stratum) == (("cat", "owl"), "B", "animals")
     assert (choice.license, choice.source) == ("CC0-1.0", "own.jsonl line 2")
-    assert (number.options, number.license, speed.unit) == (None, "", "km/h")
+    assert (number.options, number.license, speed.unit) == (None, "unspecified", "km/h")
     assert problem_count("mine", settings, path) == 3
     animals = BenchmarkSettings(loader="user", path=str(path), strata=["animals"])
     assert problem_count("mine", animals, path) == 1

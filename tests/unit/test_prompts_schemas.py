@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,29 @@ def test_number_of_right_options_can_be_fixed(
     assert not conforms({"work": "", "final_answer": "A, B, C"}, schema)
 
 
+def test_choice_answers_can_be_option_texts(project_root: Path) -> None:
+    prompts = prompts_of(project_root, choice_answers="texts")
+    problem = replace(problem_of("choice"), options=("red", "blue", "red"))
+    schema = prompts.integrator_schema(problem)
+    assert schema["properties"]["final_answer"]["enum"] == ["red", "blue"]
+    assert prompts.integrator_schema(problem_of("choice")) is not schema
+    assert conforms(
+        {"work": "", "final_answer": "B"}, prompts.integrator_schema(problem_of("matching"))
+    )
+    open_letters = prompts.integrator_schema(problem_of("choice", options=0))
+    assert conforms({"work": "", "final_answer": "B"}, open_letters)
+
+
+def test_own_pattern_replaces_the_constraint(project_root: Path) -> None:
+    prompts = prompts_of(project_root, answer_patterns={"math": "^[0-9]{1,2}$"})
+    schema = prompts.integrator_schema(problem_of("math"))
+    assert conforms({"work": "", "final_answer": "42"}, schema)
+    assert not conforms({"work": "", "final_answer": "421"}, schema)
+    assert conforms(
+        {"work": "", "final_answer": "421"}, prompts.integrator_schema(problem_of("integer"))
+    )
+
+
 def test_limits_order_and_levels_follow_the_settings(project_root: Path) -> None:
     order = ["reasoning_direction", "proposed_answer", "confidence", *FIELD_NAMES[2:5]]
     prompts = prompts_of(
@@ -127,6 +151,9 @@ def test_answers_can_be_left_free(project_root: Path) -> None:
         {"confidence_levels": ["high", "high"]},
         {"confidence_levels": ["high", " "]},
         {"multi_choice_count": 0},
+        {"answer_patterns": {"math": "[0-9]+"}},
+        {"answer_patterns": {"math": "^([0-9]+$"}},
+        {"answer_patterns": {"maths": "^[0-9]+$"}},
         {"folders": "resources/prompts"},
     ],
 )

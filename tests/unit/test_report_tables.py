@@ -11,7 +11,7 @@ import pytest
 
 from dhd.analysis.registry import ComputedTables
 from dhd.analysis.settings import AnalysisSettings
-from dhd.errors import RecordsError
+from dhd.errors import DhdError, RecordsError
 from dhd.report.cells import MISSING, fill, is_missing, number, plain
 from dhd.report.files import write_files
 from dhd.report.frames import csv_bytes, parquet_bytes, read_csv, read_tables
@@ -162,7 +162,7 @@ def test_folder_without_tables_is_an_error(tmp_path: Path) -> None:
 def test_failed_write_leaves_the_earlier_files(tmp_path: Path) -> None:
     (tmp_path / "b.csv").mkdir()  # a folder cannot be replaced by a file
     (tmp_path / "a.csv").write_bytes(b"old")
-    with pytest.raises(OSError, match=r"b\.csv"):
+    with pytest.raises(DhdError, match=r"b\.csv"):
         write_files(tmp_path, {"b.csv": b"new", "a.csv": b"new"})
     assert (tmp_path / "a.csv").read_bytes() == b"old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "b.csv"]

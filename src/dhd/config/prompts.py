@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
 from dhd.config.strict import Strict
 from dhd.messages import FIELD_NAMES
+from dhd.problems import AnswerFormat
 
 LimitedField = Literal[
     "role",
@@ -67,6 +69,14 @@ class PromptSettings(Strict):
         True,
         description="Allow only letters of options, digits or numbers where the format has them.",
     )
+    answer_patterns: dict[AnswerFormat, str] = Field(
+        default_factory=dict,
+        description="Regular expression for the answers of a format, in place of its constraint.",
+    )
+    choice_answers: Literal["letters", "texts"] = Field(
+        "letters",
+        description="What a choice answer is among: letters of the options, or their texts.",
+    )
     multi_choice_count: int | None = Field(
         None,
         gt=0,
@@ -78,6 +88,18 @@ class PromptSettings(Strict):
     def _all_fields_once(cls, value: list[str]) -> list[str]:
         if sorted(value) != sorted(FIELD_NAMES):
             raise ValueError(f"must name each of these once: {', '.join(FIELD_NAMES)}")
+        return value
+
+    @field_validator("answer_patterns")
+    @classmethod
+    def _anchored_expressions(cls, value: dict[AnswerFormat, str]) -> dict[AnswerFormat, str]:
+        for answer_format, pattern in value.items():
+            if not (pattern.startswith("^") and pattern.endswith("$")):
+                raise ValueError(f"{answer_format}: {pattern!r} must begin with ^ and end with $")
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise ValueError(f"{answer_format}: {pattern!r}: {error}") from error
         return value
 
     @field_validator("confidence_levels")

@@ -17,6 +17,9 @@ from dhd.report.labels import Labels
 
 # dhd.figures.style chooses the backend and must come before anything else of matplotlib.
 from matplotlib import rc_context  # isort: skip
+from matplotlib.backends.backend_agg import FigureCanvasAgg  # isort: skip
+from matplotlib.backends.backend_pdf import FigureCanvasPdf  # isort: skip
+from matplotlib.backends.backend_svg import FigureCanvasSVG  # isort: skip
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,20 +86,21 @@ FIGURES: Mapping[str, FigureKind] = {
 
 def _save(figure: Figure, name: str) -> dict[str, bytes]:
     """Return the figure's files: bytes depend on the data and the library's version alone."""
-    metadata: dict[str, dict[str, str | None]] = {
-        "pdf": {"Title": name, "CreationDate": None, "ModDate": None},
-        "svg": {"Title": name, "Date": None},
-        "png": {"Title": name},
-    }
-    # The layout is the same in every format: solve it once.
+    # The layout is the same in every format: solve it once. Figure.savefig would draw each
+    # format twice, to solve it again; the canvases are therefore asked themselves.
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
-    files = {}
-    for suffix in FORMATS:
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format=suffix, metadata=metadata[suffix])
-        files[f"{name}.{suffix}"] = buffer.getvalue()
-    return files
+    png, svg, pdf = io.BytesIO(), io.BytesIO(), io.BytesIO()
+    # First the bitmap: the vector formats set the figure to 72 dots an inch.
+    FigureCanvasAgg(figure).print_png(png, metadata={"Title": name})
+    FigureCanvasSVG(figure).print_svg(svg, metadata={"Title": name, "Date": None})
+    no_dates = {"Title": name, "CreationDate": None, "ModDate": None}
+    FigureCanvasPdf(figure).print_pdf(pdf, metadata=no_dates)
+    return {
+        f"{name}.pdf": pdf.getvalue(),
+        f"{name}.svg": svg.getvalue(),
+        f"{name}.png": png.getvalue(),
+    }
 
 
 def _missing_note(name: str, frame: pd.DataFrame, labels: Labels) -> str:

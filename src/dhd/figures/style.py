@@ -58,7 +58,7 @@ RC: dict[str, Any] = {
     "pdf.fonttype": 42,
     "svg.fonttype": "path",
     "svg.hashsalt": "dhd",
-    "savefig.dpi": 300,
+    "figure.dpi": 300,
 }
 
 

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from dhd.config.prompts import LimitedField, PromptSettings
 from dhd.messages import POOL_SIZE
-from dhd.problems import Problem
+from dhd.problems import AnswerFormat, Problem
+from dhd.requests import Role
 
 Schema = dict[str, Any]
 
@@ -35,7 +36,7 @@ class AnswerSchemas:
                 "correctness": {"type": "integer", "enum": [1, 0]},
             }
         )
-        self._by_answer: dict[tuple[str, str, int], Schema] = {}
+        self._by_answer: dict[tuple[Role, AnswerFormat, tuple[str, ...]], Schema] = {}
 
     def recruiter(self) -> Schema:
         """Return ``{"roles": [five strings "Name: lens"]}``."""
@@ -47,7 +48,7 @@ class AnswerSchemas:
 
     def hypothesizer(self, problem: Problem) -> Schema:
         """Return the six fields of a message in the configured order."""
-        key = ("hypothesizer", problem.answer_format, len(problem.options or ()))
+        key = self._key("hypothesizer", problem)
         if key not in self._by_answer:
             self._by_answer[key] = object_of(
                 {name: self._field(name, problem) for name in self._settings.field_order}
@@ -56,11 +57,21 @@ class AnswerSchemas:
 
     def integrator(self, problem: Problem) -> Schema:
         """Return ``{"work": text, "final_answer": answer}``."""
-        key = ("integrator", problem.answer_format, len(problem.options or ()))
+        key = self._key("integrator", problem)
         if key not in self._by_answer:
             answer = self.answer("final_answer", problem)
             self._by_answer[key] = object_of({"work": self.text("work"), "final_answer": answer})
         return self._by_answer[key]
+
+    def _key(self, role: Role, problem: Problem) -> tuple[Role, AnswerFormat, tuple[str, ...]]:
+        return role, problem.answer_format, self._choices(problem)
+
+    def _choices(self, problem: Problem) -> tuple[str, ...]:
+        """Return what a choice answer is among, empty where the options are not known."""
+        options = problem.options or ()
+        if problem.answer_format == "choice" and self._settings.choice_answers == "texts":
+            return tuple(dict.fromkeys(options))
+        return tuple(ascii_uppercase[: len(options)])
 
     def _field(self, name: Any, problem: Problem) -> Schema:
         if name == "proposed_answer":
@@ -76,15 +87,18 @@ class AnswerSchemas:
 
     def answer(self, name: LimitedField, problem: Problem) -> Schema:
         """Return the schema of an answer in the problem's format."""
-        letters = list(ascii_uppercase[: len(problem.options or ())])
+        choices = self._choices(problem)
+        pattern = self._settings.answer_patterns.get(problem.answer_format)
+        if pattern is not None:
+            return {"type": "string", "pattern": pattern}
         if self._settings.constrain_answers:
             match problem.answer_format:
                 case "choice":
-                    return _one_of(letters)
+                    return _one_of(choices)
                 case "multi_choice":
-                    return _some_of(letters, self._settings.multi_choice_count)
-                case "matching" if letters:
-                    return _one_of(letters)
+                    return _some_of(choices, self._settings.multi_choice_count)
+                case "matching" if choices:
+                    return _one_of(choices)
                 case "integer":
                     return {"type": "string", "pattern": f"^-?{self._digits(name)}$"}
                 case "numeric":
@@ -112,13 +126,13 @@ def _list_of(items: Schema, count: int) -> Schema:
     return {"type": "array", "items": items, "minItems": count, "maxItems": count}
 
 
-def _one_of(letters: list[str]) -> Schema:
-    if letters:
-        return {"type": "string", "enum": letters}
+def _one_of(choices: tuple[str, ...]) -> Schema:
+    if choices:
+        return {"type": "string", "enum": list(choices)}
     return {"type": "string", "pattern": "^[A-Z]$"}
 
 
-def _some_of(letters: list[str], count: int | None) -> Schema:
+def _some_of(letters: tuple[str, ...], count: int | None) -> Schema:
     if not letters or len(letters) > MOST_OPTIONS_LISTED:
         more = "{0,25}" if count is None else f"{{{count - 1}}}"
         return {"type": "string", "pattern": f"^[A-Z](, [A-Z]){more}$"}

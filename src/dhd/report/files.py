@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
+
+from dhd.errors import DhdError
 
 
 def write_files(out: Path, contents: Mapping[str, bytes], stale: Iterable[str] = ()) -> list[Path]:
@@ -26,19 +29,27 @@ def write_files(out: Path, contents: Mapping[str, bytes], stale: Iterable[str] =
     -------
     list of Path
         The files written, in the order of `contents`.
+
+    Raises
+    ------
+    DhdError
+        When the folder or a file in it cannot be written.
     """
-    out.mkdir(parents=True, exist_ok=True)
     waiting: list[tuple[Path, Path]] = []
     try:
+        out.mkdir(parents=True, exist_ok=True)
         for name, data in contents.items():
             temporary = out / f".{name}.{os.getpid()}.tmp"
             waiting.append((temporary, out / name))
             temporary.write_bytes(data)
         for temporary, path in waiting:
             temporary.replace(path)
+        for name in stale:
+            (out / name).unlink(missing_ok=True)
+    except OSError as error:
+        raise DhdError(f"{out}: cannot write there: {error}") from error
     finally:
         for temporary, _ in waiting:
-            temporary.unlink(missing_ok=True)
-    for name in stale:
-        (out / name).unlink(missing_ok=True)
+            with suppress(OSError):
+                temporary.unlink()
     return [path for _, path in waiting]

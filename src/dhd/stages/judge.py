@@ -129,7 +129,9 @@ def _by_rules(
     study: Study, submissions: Sequence[Submission], problems: Mapping[str, Problem]
 ) -> list[Judgement]:
     pairs = [(problems[one.problem_uid], one.answer) for one in submissions]
-    with ComparisonPool(limit_s=study.settings.judging.comparison_limit_s) as pool:
+    # Prompts show units without their powers of ten, so the full value is the right answer.
+    limit_s = study.settings.judging.comparison_limit_s
+    with ComparisonPool(limit_s=limit_s, prompt_shows_factor=False) as pool:
         compared = pool.compare_many(pairs)
     return [
         Judgement(submission, result.equivalent, _RULES, result.reason)

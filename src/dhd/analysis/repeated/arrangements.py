@@ -61,8 +61,9 @@ def placement_codes(pattern: BlockPattern, blocks: int) -> CodeArray:
     slots = placements(pattern)
     fulls, removals = slots[:, :FULL_SLOTS], slots[:, FULL_SLOTS:]
     valid = (fulls != MISSING).all(axis=1, keepdims=True) & (removals != MISSING)
-    differences = fulls.sum(axis=1, keepdims=True) - 2 * removals
-    codes = np.where(valid, code_weights(blocks)[differences - VALUES[0]], 0)
+    # A difference of zero adds nothing, and stands for one that is not valid.
+    differences = np.where(valid, fulls.sum(axis=1, keepdims=True) - 2 * removals, 0)
+    codes = code_weights(blocks)[differences - VALUES[0]]
     result = np.ascontiguousarray(codes.T, dtype=np.int32)
     result.setflags(write=False)
     return result
