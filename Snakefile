@@ -15,6 +15,8 @@ include: "workflow/rules/benchmarks.smk"
 include: "workflow/rules/deliberation.smk"
 include: "workflow/rules/replays.smk"
 include: "workflow/rules/judging.smk"
+include: "workflow/rules/protocols.smk"
+include: "workflow/rules/audits.smk"
 include: "workflow/rules/records.smk"
 include: "workflow/rules/results.smk"
 
@@ -28,6 +30,8 @@ localrules:
     order,
     integrator_swap,
     masking,
+    protocols,
+    evaluators,
 
 
 rule all:
@@ -70,3 +74,13 @@ rule integrator_swap:
 rule masking:
     input:
         study_results("masking"),
+
+
+rule protocols:
+    input:
+        study_results("protocols"),
+
+
+rule evaluators:
+    input:
+        study_results("evaluators"),

@@ -68,6 +68,10 @@ class StudyPaths:
         """Return the manifest of the messages that are masked, of all benchmarks."""
         return self.folder / "samples" / "masking" / f"{model}.json"
 
+    def audit(self) -> Path:
+        """Return the manifest of the saved answers that evaluators judge again."""
+        return self.folder / "samples" / "evaluators.json"
+
     def records(self, part: str | None = None) -> Path:
         """Return the folder of the five tables, of the whole study or of one part alone."""
         return self.part(part) / "records"

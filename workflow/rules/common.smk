@@ -6,7 +6,8 @@ from dhd.config.load import load_study
 from dhd.errors import DhdError
 from dhd.layout import StudyPaths
 from dhd.stages.bundles import study_bundles
-from dhd.stages.parts import SCAN, study_parts
+from dhd.stages.parts import EVALUATORS, PROTOCOLS, SCAN, study_parts
+from dhd.stages.protocols import protocol_families, protocol_turns, turn_model
 from dhd.stages.settings import stage_digest
 
 ROOT = Path(workflow.basedir)
@@ -20,7 +21,7 @@ try:
             name: study_bundles(STUDY, name, stage)
             for name in STUDY.settings.benchmarks
         }
-        for stage in ("deliberation", "judging", "replays")
+        for stage in ("deliberation", "judging", "replays", "protocols")
     }
 except DhdError as error:
     raise WorkflowError(str(error)) from None
@@ -31,6 +32,7 @@ BENCHMARKS = list(STUDY.settings.benchmarks)
 KINDS = ("messages", "outcomes")
 REPLAYS = list(STUDY.settings.studies.replays())
 PARTS = study_parts(STUDY)
+AUDITORS = STUDY.settings.studies.evaluators.models if EVALUATORS in PARTS else []
 
 
 def one_of(names):
@@ -45,6 +47,8 @@ wildcard_constraints:
     bundle=r"\d{4}",
     replay=one_of(REPLAYS),
     part=one_of(PARTS),
+    evaluator=one_of(AUDITORS),
+    turn=r"\d{2}",
 
 
 def benchmark_source(wildcards):
@@ -77,6 +81,38 @@ def replayed(replay, benchmark, bundles):
         / f"{bundle}.outcomes.parquet"
         for model, integrator in STUDY.settings.replay_pairs(replay)
         for bundle in bundles
+    ]
+
+
+def protocol_runs(benchmark):
+    """Return the protocol runs of all families on one benchmark."""
+    return [
+        PATHS.bundle("protocols", model, benchmark, f"{bundle}.protocol_runs.parquet")
+        for model in protocol_families(STUDY)
+        for bundle in BUNDLES["protocols"][benchmark]
+    ]
+
+
+def turn_before(wildcards):
+    """Return the file of the turn before this one; nothing where one job asks all models."""
+    turns = protocol_turns(STUDY, wildcards.model)
+    turn = int(getattr(wildcards, "turn", turns))
+    at = wildcards.model, wildcards.benchmark
+    stem = f"{wildcards.bundle}.turn-{turn - 1:02d}.parquet"
+    return [PATHS.bundle("protocols", *at, stem)] if turn > 1 else []
+
+
+def turn_engine(wildcards):
+    """Return how many of the machine's engines a turn takes."""
+    turn = getattr(wildcards, "turn", protocol_turns(STUDY, wildcards.model))
+    return needs_engine(turn_model(STUDY, wildcards.model, int(turn)))
+
+
+def evaluations(benchmark):
+    """Return the audit's evaluations of one benchmark."""
+    return [
+        PATHS.bundle("audits", evaluator, f"{benchmark}.evaluations.parquet")
+        for evaluator in AUDITORS
     ]
 
 
@@ -124,6 +160,10 @@ def interim_of(parts):
                 found += deliberated(benchmark, BUNDLES["deliberation"][benchmark])
             elif part in REPLAYS:
                 found += replayed(part, benchmark, BUNDLES["replays"][benchmark])
+            elif part == PROTOCOLS:
+                found += protocol_runs(benchmark)
+            elif part == EVALUATORS:
+                found += evaluations(benchmark)
     return found
 
 
@@ -132,6 +172,7 @@ def judgements_of(parts):
     return [
         PATHS.bundle("judging", part, benchmark, f"{bundle}.judgements.parquet")
         for part in parts
+        if part == SCAN or part in REPLAYS
         for benchmark in BENCHMARKS
         for bundle in judging_bundles(part)[benchmark]
     ]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from dhd.config.protocols import ProtocolName
 from dhd.prompts.protocols import TEMPERAMENTS
-from dhd.protocols.setup import EndToEndSetup
+from dhd.protocols.setup import EndToEndSetup, Limits
 
 _PEERS = len(TEMPERAMENTS)
 
@@ -26,7 +26,7 @@ class CallBounds:
 def call_bounds(protocol: ProtocolName, setup: EndToEndSetup) -> CallBounds:
     """Return the bounds of one run's calls, retries not counted."""
     limits = setup.limits
-    submissions = submission_count(protocol, setup)
+    submissions = submission_count(protocol, limits)
     first, most = {
         "direct": (1, 1),
         "iterative": (1, limits.rounds),
@@ -41,7 +41,7 @@ def call_bounds(protocol: ProtocolName, setup: EndToEndSetup) -> CallBounds:
     return CallBounds(first + verdicts, most + submissions * verdicts + hints)
 
 
-def submission_count(protocol: ProtocolName, setup: EndToEndSetup) -> int:
+def submission_count(protocol: ProtocolName, limits: Limits) -> int:
     """Return the most submissions of one run, each of which is judged."""
     per_round = 2 if protocol == "per" else 1
-    return per_round * (1 if protocol == "direct" else setup.limits.rounds)
+    return per_round * (1 if protocol == "direct" else limits.rounds)

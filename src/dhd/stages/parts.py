@@ -9,6 +9,8 @@ from typing import Final
 from dhd.config.load import Study
 
 SCAN: Final = "scan"
+PROTOCOLS: Final = "protocols"
+EVALUATORS: Final = "evaluators"
 #: What the results of a part need beside it: whose pools and labels it is compared with.
 _NEEDS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
@@ -26,5 +28,10 @@ def study_parts(study: Study) -> Mapping[str, tuple[str, ...]]:
     The scan comes first, then the studies in the order in which they can run; a part's own
     name is the last of its parts.
     """
-    studies = study.settings.studies.replays()
-    return {SCAN: (SCAN,)} | {name: (*_NEEDS[name], name) for name in studies}
+    studies = study.settings.studies
+    parts = {SCAN: (SCAN,)} | {name: (*_NEEDS[name], name) for name in studies.replays()}
+    if studies.protocols is not None:
+        parts[PROTOCOLS] = (PROTOCOLS,)
+    if studies.evaluators is not None:
+        parts[EVALUATORS] = (EVALUATORS,)
+    return parts

@@ -24,6 +24,7 @@ from dhd.prompts import PromptSet
 from dhd.prompts.protocols import ProtocolPrompts
 from dhd.protocols import (
     EndToEndSetup,
+    Limits,
     ProtocolRun,
     call_bounds,
     run_protocol,
@@ -96,8 +97,8 @@ def protocol_turns(study: Study, family: str) -> int:
     are_apart = isinstance(actor, VllmModel) and isinstance(others[0], VllmModel)
     if not (are_apart if protocols.alternate is None else protocols.alternate):
         return 0
-    setup = protocol_setup(study)
-    return 2 * max(submission_count(name, setup) for name in protocols.names)
+    limits = Limits.of(protocols, study.settings.judging.max_attempts)
+    return 2 * max(submission_count(name, limits) for name in protocols.names)
 
 
 def turn_model(study: Study, family: str, turn: int) -> ModelSettings:

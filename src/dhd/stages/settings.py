@@ -17,7 +17,16 @@ from dhd.config.load import Study
 from dhd.files import replacing
 
 StageName = Literal[
-    "problems", "deliberation", "judging", "samples", "replays", "records", "analysis"
+    "problems",
+    "deliberation",
+    "judging",
+    "samples",
+    "replays",
+    "protocols",
+    "audit_sample",
+    "audits",
+    "records",
+    "analysis",
 ]
 
 _EVERYWHERE = ("seed", "journal", "shards")
@@ -53,7 +62,8 @@ def stage_digest(
     ----------
     family
         Family that is asked: who wrote the pools in ``deliberation`` and ``samples``, who
-        integrates in ``replays``.
+        integrates in ``replays``, who solves in ``protocols``; in ``audits`` the evaluator's
+        model.
     benchmark
         For ``problems`` and ``samples``.
     replay
@@ -98,6 +108,20 @@ def _relevant(
                 _actor(study, family),
                 _prompts(study),
             ]
+        case "protocols":
+            return [
+                everywhere,
+                [settings["judging"], settings["deliberation"], bundles["protocol_shards"]],
+                [settings["studies"]["protocols"], settings["studies"]["seed"]],
+                [_actor(study, family), *_named_models(study)],
+                _prompts(study),
+            ]
+        case "audit_sample":
+            return _audit_sampling(study, settings)
+        case "audits":
+            evaluators = settings["studies"]["evaluators"]
+            ours = [settings["judging"], evaluators, _model(study, family)]
+            return [everywhere, ours, _prompts(study)]
         case "records":
             return [settings["judging"], settings["families"], list(settings["benchmarks"])]
         case "analysis":
@@ -131,6 +155,34 @@ def _sampling(
     return [studies["seed"], pools, drawn]
 
 
+def _audit_sampling(study: Study, settings: Any) -> Any:
+    """Return what the audit's sample follows from: the scan's answers and how it is drawn."""
+    evaluators, decoding = settings["studies"]["evaluators"], settings["decoding"]
+    scan = [
+        settings["seed"],
+        settings["deliberation"],
+        settings["replay"],
+        settings["benchmarks"],
+        [decoding[role] for role in ("recruiter", "hypothesizer", "integrator")],
+        {name: repr(study.actor(name).identity()) for name in study.settings.families},
+        _prompts(study),
+    ]
+    counts = [evaluators["submissions"], evaluators["triplets"]]
+    return [settings["studies"]["seed"], scan, counts]
+
+
+def _named_models(study: Study) -> list[Any]:
+    """Return the models that judge and write hints in the protocols."""
+    protocols = study.settings.studies.protocols
+    writer = None if protocols is None else protocols.hint_writer
+    keys = (study.settings.judging.evaluator, writer)
+    return [_model(study, key) for key in keys if key is not None]
+
+
+def _model(study: Study, key: str | None) -> Any:
+    return study.models[str(key)].model_dump(mode="json")
+
+
 def _actor(study: Study, family: str | None) -> Any:
     return study.actor(str(family)).model_dump(mode="json")
 
@@ -155,6 +207,7 @@ def write_provenance(study: Study, settings: Path, versions: Path) -> None:
     used = {family.actor for family in study.settings.families.values()}
     if study.settings.judging.evaluator is not None:
         used.add(study.settings.judging.evaluator)
+    used.update(study.settings.studies.named_models().values())
     document["models"] = {name: study.models[name].model_dump(mode="json") for name in sorted(used)}
     with replacing(settings) as path:
         path.write_text(yaml.safe_dump(document, sort_keys=False, allow_unicode=True), "utf-8")
