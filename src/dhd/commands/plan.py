@@ -22,6 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config", required=True, type=Path, help="the study's config file")
     parser.add_argument("--assume", type=Path, metavar="FILE", help="lengths, rates, throughputs")
     parser.add_argument(
+        "--measured", metavar="STUDY", help="measure lengths on a finished study in results/"
+    )
+    parser.add_argument(
         "--sample",
         default=str(_DEFAULT_SAMPLE),
         metavar="N",
@@ -58,7 +61,12 @@ def _plan(study: Study, args: argparse.Namespace) -> list[str]:
     from dhd.planning.plan import make_plan
     from dhd.planning.report import plan_lines, write_plan
 
-    rows = make_plan(study, read_assumptions(args.assume), _sample(args.sample))
+    assumptions = read_assumptions(args.assume)
+    if args.measured is not None:
+        from dhd.planning.measured import measured_assumptions
+
+        assumptions = measured_assumptions(study, args.measured, assumptions)
+    rows = make_plan(study, assumptions, _sample(args.sample))
     if args.out is not None:
         write_plan(rows, args.out)
     return plan_lines(rows)
