@@ -33,9 +33,7 @@ _FRACTION: Final = re.compile(
     r"([-+]?)(?:\\[dt]?frac\s*\{\s*([-+]?\d{1,15})\s*\}\s*\{\s*(\d{1,15})\s*\}"
     r"|(?<![\w./])(\d{1,15})\s*/\s*(\d{1,15})(?![\w/]))"
 )
-_MARKUP: Final = re.compile(r"[\W_]+")
-_LONG: Final = 4
-"""Characters, markup not counted, from which a reference is also found inside other words."""
+_WORD: Final = re.compile(r"[^\W_]+")
 
 
 def reveals_reference(hint: str, problem: Problem) -> bool:
@@ -58,14 +56,16 @@ def reveals_reference(hint: str, problem: Problem) -> bool:
 
 
 def _contains(text: str, part: str) -> bool:
-    """Tell whether a text contains a part: as a token, and if long without markup."""
-    if not part:
-        return False
-    token = rf"(?<!\w){re.escape(part)}(?!\w)"
-    if re.search(token, text, re.IGNORECASE if len(part) > 1 else 0):
-        return True
-    bare = _MARKUP.sub("", part).casefold()
-    return len(bare) >= _LONG and bare in _MARKUP.sub("", text).casefold()
+    """Tell whether a text contains a part as words of its own, whatever markup is between.
+
+    A single character counts in its own case only.
+    """
+    words = _WORD.findall(part)
+    if not words:
+        return bool(part) and part in text
+    pattern = r"[\W_]*".join(map(re.escape, words))
+    flags = re.IGNORECASE if len(words) > 1 or len(words[0]) > 1 else re.NOFLAG
+    return re.search(rf"(?<![^\W_]){pattern}(?![^\W_])", text, flags) is not None
 
 
 def _names_letters(said: str, reference: str, problem: Problem) -> bool:
