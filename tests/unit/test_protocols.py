@@ -208,7 +208,7 @@ def test_the_highest_score_speaks_and_high_others_keep_a_private_note() -> None:
     world = World(reply)
     outcome = run("broadcast", world, limits={"discussion_turns": 2})
     assert world.kinds() == [
-        *["poll"] * 3, "statement", "note", *["poll"] * 3, "statement", "note", *["vote"] * 3, "verdict",
+        *(["poll"] * 3 + ["statement", "note"]) * 2, *["vote"] * 3, "verdict",
     ]  # fmt: skip
     assert {peer_of(call) for call in world.of("statement")} == {2}
     assert {peer_of(call) for call in world.of("note")} == {3}
