@@ -30,7 +30,10 @@ rule audit_benchmark:
         PATHS.folder / "logs" / "audit_benchmark" / "{evaluator}" / "{benchmark}.log",
     conda:
         "../../envs/vllm.yaml"
-    threads: lambda wildcards: workflow.cores if needs_engine(STUDY.models[wildcards.evaluator]) else 1
+    threads:
+        lambda wildcards: (
+            workflow.cores if needs_engine(STUDY.models[wildcards.evaluator]) else 1
+        )
     resources:
         engines=lambda wildcards: needs_engine(STUDY.models[wildcards.evaluator]),
     params:
