@@ -16,8 +16,8 @@ from dhd.answers.choices import resolve_choice, resolve_choices
 from dhd.answers.json_answer import json_answer, looks_structured
 from dhd.answers.prose import choice_in_prose, letters_in_prose, number_in_prose
 from dhd.answers.quantity import parse_quantity
-from dhd.answers.reasoning import strip_reasoning
 from dhd.answers.text import clean, matching_brace, normalise_answer
+from dhd.parsing.reasoning import final_text
 from dhd.problems import AnswerFormat
 
 MAX_OUTPUT_CHARS: Final = 400_000
@@ -64,6 +64,10 @@ class _Candidate:
     is_box: bool
 
 
+_THOUGHT_BEGINS: Final = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
+_THOUGHT_ENDS: Final = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
+
+
 def extract_answer(
     text: str,
     *,
@@ -86,7 +90,7 @@ def extract_answer(
         counts.
     """
     truncated = finish_reason == "length"
-    body = strip_reasoning(text[-MAX_OUTPUT_CHARS:])
+    body = _THOUGHT_BEGINS.split(final_text(_outside_thoughts(text[-MAX_OUTPUT_CHARS:])) or "")[0]
     if not body:
         return None
     if (found := json_answer(body)) is not None:
@@ -226,3 +230,15 @@ def _line_after(body: str, start: int, truncated: bool) -> str | None:
 
 def _plain(text: str) -> str:
     return re.sub(r"\\(?:text|mathrm|textbf)\s*\{([^{}]*)\}", r"\1", text)
+
+
+def _outside_thoughts(text: str) -> str:
+    """Return the text without its closed thoughts, wherever they stand."""
+    parts, at = [], 0
+    while begin := _THOUGHT_BEGINS.search(text, at):
+        end = _THOUGHT_ENDS.search(text, begin.end())
+        if end is None:
+            break
+        parts.append(text[at : begin.start()])
+        at = end.end()
+    return "".join([*parts, text[at:]])

@@ -29,6 +29,7 @@ def run(args: argparse.Namespace) -> int:
     from dhd.analysis.context import POOLED, AnalysisContext
     from dhd.analysis.settings import AnalysisSettings
     from dhd.errors import ConfigError
+    from dhd.files import replacing
     from dhd.records import load_records
 
     if len(args.records) != 2:
@@ -36,8 +37,8 @@ def run(args: argparse.Namespace) -> int:
     settings = AnalysisSettings()
     first, second = (AnalysisContext(load_records(folder), settings) for folder in args.records)
     table = scan_agreement(first, second)
-    args.out.parent.mkdir(parents=True, exist_ok=True)
-    table.to_csv(args.out, index=False, lineterminator="\n")
+    with replacing(args.out) as temporary:
+        table.to_csv(temporary, index=False, lineterminator="\n")
     for row in table[table["benchmark"] == POOLED].itertuples():
         print(
             f"{row.model}: {row.events_n} events, agreement {row.agreement_pct:.2f} %, "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol, TypeVar
 
 from dhd.answers import extract_answer
 from dhd.deliberation.setup import ProtocolSetup
@@ -14,7 +14,15 @@ from dhd.problems import Problem
 from dhd.prompts import IndexedMessage
 from dhd.requests import Completion, Generate, Request
 
+_Parsed = TypeVar("_Parsed", ParsedMessage, ParsedRoster)
+_ParsedOut = TypeVar("_ParsedOut", ParsedMessage, ParsedRoster, covariant=True)
 MessageStatus = Literal["ok", "invalid_format", "truncated", "failed"]
+
+
+class _Parse(Protocol[_ParsedOut]):
+    """A tolerant parser of outputs."""
+
+    def __call__(self, text: str | None, *, finish_reason: str | None = None) -> _ParsedOut: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +82,10 @@ async def recruit_pool(problem: Problem, setup: ProtocolSetup, generate: Generat
     of ``setup``, then recorded as it is. Without a roster all five messages are ``failed``.
     """
     roster, completion = await _recruit(problem, setup, generate)
-    if roster.status != "ok":
-        return Pool(
-            tuple(_absent(index, roster, completion) for index in range(1, POOL_SIZE + 1)),
-            has_roster=False,
-        )
+    if roster is None or roster.status != "ok":
+        reason = completion.reason if roster is None else roster.reason
+        absent = (_absent(index, reason, completion) for index in range(1, POOL_SIZE + 1))
+        return Pool(tuple(absent), has_roster=False)
     messages = await asyncio.gather(
         *(
             _hypothesize(problem, index, role, setup, generate)
@@ -90,28 +97,21 @@ async def recruit_pool(problem: Problem, setup: ProtocolSetup, generate: Generat
 
 async def _recruit(
     problem: Problem, setup: ProtocolSetup, generate: Generate
-) -> tuple[ParsedRoster, Completion]:
+) -> tuple[ParsedRoster | None, Completion]:
     first = setup.request(
         "recruiter", setup.prompts.recruiter(problem), setup.prompts.recruiter_schema(problem)
     )
-    for attempt in range(1, setup.max_roster_attempts + 1):
-        completion = await generate(setup.again(first, attempt))
-        if completion.status == "failed":
-            return ParsedRoster("invalid_format", reason=completion.reason), completion
-        roster = parse_roster(completion.text, finish_reason=completion.finish_reason)
-        if roster.status == "ok":
-            break
-    return roster, completion
+    return await _until_parsed(first, setup.max_roster_attempts, parse_roster, setup, generate)
 
 
-def _absent(index: int, roster: ParsedRoster, completion: Completion) -> MessageRow:
+def _absent(index: int, reason: str | None, completion: Completion) -> MessageRow:
     return MessageRow(
         message_index=index,
         role=ExpertRole("", ""),
         fields=MessageFields(),
         answer=None,
         status="failed",
-        reason=f"no_roster: {roster.reason}",
+        reason=f"no_roster: {reason}",
         completion=completion,
     )
 
@@ -124,8 +124,10 @@ async def _hypothesize(
         setup.prompts.hypothesizer(problem, role),
         setup.prompts.hypothesizer_schema(problem),
     )
-    parsed, completion = await _parsed_message(first, setup, generate)
-    if completion.status == "failed":
+    parsed, completion = await _until_parsed(
+        first, setup.max_message_attempts, parse_message, setup, generate
+    )
+    if parsed is None:
         return MessageRow(
             index, role, MessageFields(), None, "failed", completion.reason, completion
         )
@@ -139,14 +141,15 @@ async def _hypothesize(
     return MessageRow(index, role, fields, answer, parsed.status, parsed.reason, completion)
 
 
-async def _parsed_message(
-    first: Request, setup: ProtocolSetup, generate: Generate
-) -> tuple[ParsedMessage, Completion]:
-    for attempt in range(1, setup.max_message_attempts + 1):
+async def _until_parsed(
+    first: Request, attempts: int, parse: _Parse[_Parsed], setup: ProtocolSetup, generate: Generate
+) -> tuple[_Parsed | None, Completion]:
+    """Ask until the output can be parsed or the tries run out; None when the call failed."""
+    for attempt in range(1, attempts + 1):
         completion = await generate(setup.again(first, attempt))
         if completion.status == "failed":
-            return ParsedMessage("invalid_format", reason=completion.reason), completion
-        parsed = parse_message(completion.text, finish_reason=completion.finish_reason)
+            return None, completion
+        parsed = parse(completion.text, finish_reason=completion.finish_reason)
         if parsed.status == "ok":
             break
     return parsed, completion

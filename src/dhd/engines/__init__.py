@@ -1,1 +1,1 @@
-"""Engines: what answers requests. Only ``vllm`` imports vLLM, only ``openai`` an HTTP client."""
+"""Engines: what answers requests. Only ``vllm_model`` imports vLLM, only ``openai`` a client."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from dhd.files import replacing
 from dhd.records.checks import column_faults, frame_faults, is_text
 from dhd.records.faults import Fault, raise_faults
 from dhd.records.schemas import TABLES, Column, Kind, Table
@@ -101,8 +100,7 @@ def write_table(name: str, rows: pd.DataFrame | Iterable[Mapping[str, Any]], pat
     faults += [fault for fault in column_errors if fault.where not in faulty]
     frame = _to_frame(table, arrow.drop_columns(sorted(broken)))
     raise_faults(str(path), faults + frame_faults(table, frame, path.name))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with _replacing(path) as temporary:
+    with replacing(path) as temporary:
         pq.write_table(
             arrow.replace_schema_metadata(None),
             temporary,
@@ -200,24 +198,3 @@ def _array(values: Any, target: pa.DataType | None) -> pa.Array:
     if is_text(target) and not (is_text(array.type) or pa.types.is_null(array.type)):
         raise TypeError(f"{array.type} instead of string")
     return array.cast(target)
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[Path]:
-    """Give a temporary path whose file takes the place of ``path`` when the block succeeds."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        yield temporary
-        _sync(temporary)
-        temporary.replace(path)
-        _sync(path.parent)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -160,10 +160,10 @@ def _drawn_copies(
     """Return categories × resamples: copies when problems are drawn with replacement."""
     problems = len(category_of)
     drawn = category_of.take(rng.integers(problems, size=(resamples, problems)))
-    drawn *= resamples
-    drawn += np.arange(resamples)[:, None]
+    # One row of counters a resample: they stay in the processor's cache.
+    drawn += categories * np.arange(resamples)[:, None]
     counts = np.bincount(drawn.reshape(-1), minlength=categories * resamples)
-    return counts.reshape(categories, resamples)
+    return np.ascontiguousarray(counts.reshape(resamples, categories).T)
 
 
 def _category_totals(

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dhd.analysis.cells import SIX_CELLS
-from dhd.analysis.context import BOTH, POOLED, AnalysisContext, TableFunction
+from dhd.analysis.context import BOTH, POOLED, Absent, AnalysisContext, TableFunction
 from dhd.analysis.frames import frame_of, percent_of
 from dhd.analysis.repeated.blocks import ReplayBlocks
 from dhd.analysis.repeated.multiplicity import selected
@@ -95,6 +95,8 @@ def table_21(context: AnalysisContext) -> pd.DataFrame:
                 "overlap_excluded_n": int((~shared).sum()),
             }
         )
+    if not rows:
+        raise Absent("no model has rows of both studies 'scan' and 'repeats'")
     counts = ("original_wrong_helpful_n", "same_direction_n", "opposite_n", "unresolved_n")
     more = ("same_among_resolved_pct", "overlap_excluded_n")
     return frame_of(rows, ("model", "benchmark", "k", *counts, *more))
