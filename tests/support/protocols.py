@@ -62,7 +62,7 @@ class World:
     async def generate(self, request: Request) -> Completion:
         await asyncio.sleep(0)
         call = Call(
-            request.draw.partition("/")[2].partition("/")[2],
+            "/".join(request.draw.split("/")[3:]),
             request.role,
             "\n".join(turn.content for turn in request.turns),
             tuple((request.json_schema or {})["properties"]),
@@ -100,7 +100,7 @@ def setup_of(**changes: Any) -> EndToEndSetup:
     roles = ("recruiter", "hypothesizer", "integrator", "evaluator")
     base = ProtocolSetup(prompts, dict.fromkeys(roles, decoding))
     limits = replace(Limits(), **changes.pop("limits", {}))
-    return replace(EndToEndSetup(base, own, limits), **changes)
+    return replace(EndToEndSetup("family", base, own, limits), **changes)
 
 
 @lru_cache

@@ -51,8 +51,9 @@ class BenchmarkPilot:
         self._size = size
         self._scan = ProtocolSetup.of(study.settings, PromptSet(study.settings.prompts, study.root))
         self._replays = replay_setup(study)
-        protocols = study.settings.studies.protocols
-        self._protocols = None if protocols is None else protocol_setup(study)
+        self._protocols = {
+            family: protocol_setup(study, family) for family in protocol_families(study)
+        }
 
     async def run(self, problem: Problem) -> None:
         """Run everything on one problem."""
@@ -120,11 +121,11 @@ class BenchmarkPilot:
 
     async def _run_protocols(self, problem: Problem) -> None:
         protocols = self._study.settings.studies.protocols
-        if protocols is None or self._protocols is None:
+        if protocols is None:
             return
         problems = min(protocols.problems or self._size, self._size)
         evaluator = self._study.settings.judging.evaluator or protocols.hint_writer
-        for family in protocol_families(self._study):
+        for family, setup in self._protocols.items():
             actor = self._study.settings.families[family].actor
             for name in protocols.names:
                 lines: dict[Role, Line] = {
@@ -135,7 +136,7 @@ class BenchmarkPilot:
                         "protocols", name, family, evaluator, problem.benchmark
                     )
                 generate = self._counts.generate(lines, problems)
-                await run_protocol(name, problem, self._protocols, generate)
+                await run_protocol(name, problem, setup, generate)
 
     async def _run_audit(self, problem: Problem, answers: Answers) -> None:
         """Let every evaluator judge as many answers as a problem has in the sample."""

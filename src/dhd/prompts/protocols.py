@@ -33,7 +33,7 @@ TEMPERAMENTS: Final[tuple[Temperament, ...]] = ("builder", "skeptic", "explorer"
 ROUTES: Final = ("agree", "planner", "executor")
 """Where a reviewer sends the work."""
 
-_FIXED: Final = ("answer_format", "has_options", "temperament")
+_FIXED: Final = ("answer_format", "has_options", "has_messages", "temperament")
 _SOLVES: Final = (*OF_PROBLEM, "rejected")
 _DISCUSSES: Final = (*_SOLVES, "statements", "notes", "peer")
 #: What each template may use beside the fixed variables. No solving role has a name for the
@@ -48,6 +48,13 @@ VARIABLES: Final[Mapping[Call, tuple[str, ...]]] = {
     "note": (*_DISCUSSES, "thought", "candidate"),
     "vote": (*_DISCUSSES, "candidate"),
     "hint": ("submitted", "reference", "answer_format", "unit"),
+}
+
+
+#: Worked turns of each call, where a folder has them; two calls answer as the integrator does.
+_WORKED: Final[Mapping[Call, str]] = {
+    call: "worked_integrator" if call in ("solver", "executor") else f"worked_protocol_{call}"
+    for call in VARIABLES
 }
 
 
@@ -263,12 +270,13 @@ class ProtocolPrompts:
         self._questions[call] = self._folder.load(name, "user", allowed)
         temperaments = TEMPERAMENTS if "peer" in VARIABLES[call] else ("",)
         for answer_format in ANSWER_FORMATS:
-            worked = self._folder.load_worked(f"worked_protocol_{call}_{answer_format}.j2", allowed)
+            worked = self._folder.load_worked(f"{_WORKED[call]}_{answer_format}.j2", allowed)
             for has_options in (False, True):
                 for temperament in temperaments:
                     view = {
                         "answer_format": answer_format,
                         "has_options": has_options,
+                        "has_messages": False,
                         "temperament": temperament,
                     }
                     self._fixed[call, answer_format, has_options, temperament] = (

@@ -57,7 +57,7 @@ class Desk:
 
     def draw(self, step: str) -> str:
         """Return the draw id of a step of this run."""
-        return f"protocols/{self._protocol}/{step}"
+        return f"protocols/{self.setup.family}/{self._protocol}/{step}"
 
     async def generate(self, request: Request) -> Completion:
         """Ask a model and count the call, whatever came of it."""

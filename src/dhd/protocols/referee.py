@@ -73,7 +73,9 @@ class Referee:
 
     async def _judge(self, answer: str, step: str) -> Judgement:
         desk, setup = self._desk, self._desk.setup
-        draw = "" if setup.shares_verdicts else desk.draw(f"{step}/verdict")
+        draw = f"protocols/{setup.family}/verdict"
+        if not setup.shares_verdicts:
+            draw = desk.draw(f"{step}/verdict")
         submission = Submission(desk.problem.problem_uid, normalise_answer(answer), draw)
         judgement = Judgement(submission, None, _RULES, "no judge")
         if self._compare is not None:

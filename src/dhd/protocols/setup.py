@@ -49,6 +49,9 @@ class EndToEndSetup:
 
     Attributes
     ----------
+    family
+        The family; part of every draw, so that two families' runs share no call, the
+        evaluator's included.
     base
         Makes requests; its evaluator prompt and decoding judge submissions, its integrator
         decoding is that of all solving roles.
@@ -60,9 +63,10 @@ class EndToEndSetup:
         Whether an evaluator model gives verdicts (after the rules, where they are there
         too), and whether a model writes hints; the fixed hint otherwise.
     shares_verdicts
-        Whether equal submissions of a problem share one verdict.
+        Whether equal submissions of a problem share one verdict, over all protocols.
     """
 
+    family: str
     base: ProtocolSetup
     prompts: ProtocolPrompts
     limits: Limits = Limits()
@@ -73,6 +77,7 @@ class EndToEndSetup:
     @classmethod
     def of(
         cls,
+        family: str,
         study: StudySettings,
         protocols: ProtocolsSettings,
         prompts: PromptSet,
@@ -85,6 +90,7 @@ class EndToEndSetup:
             base = replace(base, decoding=decoding)
         asks_verdicts = study.judging.method != "rules"
         return cls(
+            family=family,
             base=base,
             prompts=own,
             limits=Limits.of(protocols, study.judging.max_attempts),

@@ -107,10 +107,11 @@ def turn_model(study: Study, family: str, turn: int) -> ModelSettings:
     return models[_ROLES[(turn - 1) % 2]] if turn else models["integrator"]
 
 
-def protocol_setup(study: Study) -> EndToEndSetup:
-    """Return the setup of the protocols of all families."""
+def protocol_setup(study: Study, family: str) -> EndToEndSetup:
+    """Return the setup of a family's protocols."""
     settings = study.settings
     return EndToEndSetup.of(
+        family,
         settings,
         _settings(study),
         PromptSet(settings.prompts, study.root),
@@ -144,7 +145,7 @@ def run_protocols(study: Study, job: ProtocolJob, out: Path, console: TextIO | N
         When requests failed that a later run asks again, the job was told to stop, or runs
         are unfinished in the last turn because an earlier one is missing.
     """
-    protocols, setup = _settings(study), protocol_setup(study)
+    protocols, setup = _settings(study), protocol_setup(study, job.family)
     models = protocol_models(study, job.family)
     asked = _ROLES if job.turn == 0 else (_ROLES[(job.turn - 1) % 2],)
     with _Rules(study) as rules:
