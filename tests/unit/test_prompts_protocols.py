@@ -10,15 +10,8 @@ import pytest
 from dhd.config.prompts import PromptSettings
 from dhd.errors import ConfigError
 from dhd.problems import ANSWER_FORMATS, AnswerFormat, Problem
-from dhd.prompts.protocols import (
-    TEMPERAMENTS,
-    VARIABLES,
-    Prompt,
-    ProtocolPrompts,
-    Rejected,
-    Standpoint,
-    Statement,
-)
+from dhd.prompts.protocol_views import Rejected, Standpoint, Statement
+from dhd.prompts.protocols import TEMPERAMENTS, VARIABLES, Prompt, ProtocolPrompts
 
 REJECTED = (Rejected("sentinel-rejected", "sentinel-hint"), Rejected(None, "sentinel-second"))
 PEER = Standpoint(2, REJECTED, (Statement(1, "said by one"), Statement(2, "own")), ("own note",))

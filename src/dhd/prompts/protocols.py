@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 from dhd.config.prompts import PromptSettings
 from dhd.problems import ANSWER_FORMATS, AnswerFormat, Problem
+from dhd.prompts.protocol_views import Rejected, Standpoint, Statement
 from dhd.prompts.render import OF_PROBLEM, problem_view
 from dhd.prompts.schemas import AnswerSchemas, Schema, object_of
 from dhd.prompts.templates import BASE_FOLDER, ChatTemplate, TemplateFolder
@@ -56,44 +57,6 @@ _WORKED: Final[Mapping[Call, str]] = {
     call: "worked_integrator" if call in ("solver", "executor") else f"worked_protocol_{call}"
     for call in VARIABLES
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Rejected:
-    """An answer that failed, None where there was none, and the hint that came with it."""
-
-    answer: str | None
-    hint: str
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """What a peer, counted from 1, said to all."""
-
-    peer: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Standpoint:
-    """What one peer of a discussion knows.
-
-    Attributes
-    ----------
-    peer
-        Number of the peer, from 1; it decides the temperament.
-    rejected
-        Answers that failed in earlier rounds.
-    statements
-        What was said to all, in order.
-    notes
-        The peer's own private notes.
-    """
-
-    peer: int
-    rejected: tuple[Rejected, ...] = ()
-    statements: tuple[Statement, ...] = ()
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

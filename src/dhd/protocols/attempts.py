@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 
-from dhd.prompts.protocols import Rejected
+from dhd.prompts.protocol_views import Rejected
 from dhd.protocols.referee import Referee
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from dhd.answers import normalise_answer
-from dhd.prompts.protocols import TEMPERAMENTS, Rejected, Standpoint, Statement
+from dhd.prompts.protocol_views import Rejected, Standpoint, Statement
+from dhd.prompts.protocols import TEMPERAMENTS
 from dhd.protocols.attempts import Attempt
 from dhd.protocols.desk import Desk, together
 from dhd.protocols.outputs import Poll, Vote, read_poll, read_vote, text_reader

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from dhd.prompts.protocols import Rejected
+from dhd.prompts.protocol_views import Rejected
 from dhd.protocols.attempts import Attempt
 from dhd.protocols.desk import Desk
 from dhd.protocols.outputs import Review, read_review, read_solution, text_reader

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from dhd.prompts.protocols import Rejected
+from dhd.prompts.protocol_views import Rejected
 from dhd.protocols.attempts import Attempt
 from dhd.protocols.desk import Desk
 from dhd.protocols.outputs import read_solution
