@@ -18,7 +18,7 @@ from dhd.planning.plan import PlanRow, gpu_hours, make_plan
 from dhd.simulation.files import write_stand_ins
 from dhd.stages.deliberate import deliberate_bundle
 from dhd.stages.interim import read_interim
-from dhd.stages.judge import judge_bundle
+from dhd.stages.judge import JudgingJob, judge_bundle
 from dhd.stages.prepare import prepare_problems
 from support.simulated import PROJECT_ROOT
 
@@ -72,7 +72,8 @@ def run_scan(study: Study) -> None:
         for family in study.settings.families:
             deliberate_bundle(study, family, name, "0000")
         sources = sorted(results.glob(f"bundles/deliberation/*/{name}/*.parquet"))
-        judge_bundle(study, name, "0000", sources, results / f"{name}.judgements.parquet")
+        out = results / f"{name}.judgements.parquet"
+        judge_bundle(study, JudgingJob("scan", name, "0000"), sources, out)
 
 
 def logged(pattern: str) -> tuple[int, int, int]:

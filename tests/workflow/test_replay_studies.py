@@ -56,11 +56,11 @@ def results(folder: Path) -> Path:
     return folder / "results" / "scripted"
 
 
-def asked(folder: Path) -> Counter[str]:
-    """Return the finished requests of every stage."""
+def asked(folder: Path, depth: int = 1) -> Counter[str]:
+    """Return the finished requests by stage, or by the first folders of the journal."""
     journals = results(folder) / "journal"
     return Counter(
-        path.relative_to(journals).parts[0]
+        "/".join(path.relative_to(journals).parts[:depth])
         for path in journals.rglob("*.jsonl")
         for _ in path.read_text(encoding="utf-8").splitlines()
     )
@@ -183,7 +183,8 @@ def test_samples_stay_when_judging_or_bundles_change(finished: Path) -> None:
 
 def test_rewritten_bundles_ask_nothing(finished: Path, records: Records) -> None:
     before = asked(finished)
-    shutil.rmtree(results(finished) / "bundles" / "replays")
+    for study in ("order", "masking"):
+        shutil.rmtree(results(finished) / "bundles" / "replays" / study)
     snakemake(finished, write_config(finished, **settings()), "records")
     assert asked(finished) == before
     again = load_records(results(finished) / "records").outcomes
@@ -209,26 +210,33 @@ def test_a_study_has_a_target_with_tables_of_its_own(finished: Path) -> None:
     assert set(pd.read_csv(tables / "table_22.csv")["matched_change"]) == {"order"}
 
 
-def test_more_problems_blocks_and_a_benchmark_ask_only_what_is_new(
+def test_more_problems_blocks_families_and_benchmarks_ask_only_what_is_new(
     finished: Path, tmp_path: Path
 ) -> None:
     """The last change of the shared folder: it grows."""
-    before = asked(finished)
+    before, before_by_benchmark = asked(finished), asked(finished, 3)
     source = tmp_path / "sums.jsonl"
     write_problems(source, 5)
-    sums = {"loader": "user", "path": str(source)}
-    studies = STUDIES | {"repeats": {"problems": PROBLEMS + 1, "blocks": BLOCKS + 1}}
-    studies.pop("masking")
-    changed = settings(benchmarks=SCRIPTED["benchmarks"] | {"sums": sums}, studies=studies)
+    changed = settings(
+        families=SCRIPTED["families"] | {"gamma": {"actor": "scripted-c"}},
+        benchmarks=SCRIPTED["benchmarks"] | {"sums": {"loader": "user", "path": str(source)}},
+        studies={
+            "repeats": {"problems": PROBLEMS + 1, "blocks": BLOCKS + 1},
+            "order": STUDIES["order"],
+        },
+    )
     snakemake(finished, write_config(finished, **changed), "records")
-    now = asked(finished)
-    outcomes = load_records(results(finished) / "records").outcomes
-    repeated = (outcomes["study"] == "repeats").sum()
-    marbles = FAMILIES * (PROBLEMS + 1) * (BLOCKS + 1) * 7
-    assert now["repeats"] == repeated
-    assert repeated - marbles <= FAMILIES * 5 * (BLOCKS + 1) * 7
-    assert now["order"] - before["order"] == FAMILIES * MATCHED * MATCHED_BLOCKS * 7
     assert not finished_more_than_once(finished)
+    now, outcomes = asked(finished), load_records(results(finished) / "records").outcomes
+    assert now["repeats"] == (outcomes["study"] == "repeats").sum()
+    assert now["order"] == (outcomes["study"] == "order").sum()
+    assert now["order"] - before["order"] >= MATCHED * MATCHED_BLOCKS * 7
+    by_benchmark = asked(finished, 3)
+    for family in SCRIPTED["families"]:
+        scan = f"deliberation/{family}/marbles"
+        assert by_benchmark[scan] == before_by_benchmark[scan]
+    assert by_benchmark["deliberation/gamma/marbles"] > 20 * 20
+    assert by_benchmark["deliberation/alpha/sums"] > 5 * 20
 
 
 def test_a_target_of_a_study_that_is_not_configured_says_so(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
@@ -24,6 +25,7 @@ from dhd.prompts import PromptSet
 from dhd.requests import Generate
 from dhd.stages.bundles import Stage, bundle_shards, bundle_work, run_bundle
 from dhd.stages.interim import call_columns, interim_table, read_interim, write_interim
+from dhd.stages.parts import SCAN
 from dhd.stages.prepare import read_problems
 
 _RULES = "rules"
@@ -40,15 +42,26 @@ _OUTCOME_CELL = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class JudgingJob:
+    """Which bundle is judged: of the scan or of a replay study, on one benchmark."""
+
+    part: str
+    benchmark: str
+    bundle: str
+
+    @property
+    def stage(self) -> Stage:
+        """Return the stage whose bundles are meant."""
+        return "judging" if self.part == SCAN else "replays"
+
+
 def judge_bundle(
     study: Study,
-    benchmark: str,
-    bundle: str,
+    job: JudgingJob,
     sources: Sequence[Path],
     out: Path,
     console: TextIO | None = None,
-    *,
-    stage: Stage = "judging",
 ) -> None:
     """Judge every submission of one bundle's problems.
 
@@ -61,15 +74,13 @@ def judge_bundle(
         Interim messages and outcomes of the bundles that hold these problems.
     out
         Where the judgements go.
-    stage
-        Which bundles are meant: ``judging`` for the scan, ``replays`` for a replay study.
 
     Raises
     ------
     IncompleteError
         When evaluations failed that a later run asks again, or the job was told to stop.
     """
-    shards = bundle_shards(study, benchmark, bundle, stage=stage)
+    shards = bundle_shards(study, job.benchmark, job.bundle, stage=job.stage)
     problems = _problems(study, shards)
     submissions = _submissions(study, sources, problems)
     judged: list[Judgement] = []
@@ -79,7 +90,7 @@ def judge_bundle(
         decided = {one.submission for one in judged if one.correct is not None}
         left = [one for one in submissions if one not in decided]
         judged = [one for one in judged if one.correct is not None]
-        progress = Progress(f"judge {benchmark}/{bundle}", len(left), console)
+        progress = Progress(f"judge {job.part}/{job.benchmark}/{job.bundle}", len(left), console)
         judged += _by_model(study, shards, left, progress)
     judged.sort(key=lambda one: one.submission)
     write_interim("judgements", [interim_table("judgements", map(_row, judged))], out)
