@@ -78,7 +78,7 @@ def test_a_prompt_shows_exactly_the_messages_of_its_cell() -> None:
     for cell in (Cell("single", 1, 3), Cell("full", 5), Cell("removal", 4, 2)):
         turns = prompts.integrator(problem("LB-00640"), result.pool.shown(cell.indices()))
         assert item_in(turns) is stand_in("LB-00640")
-        assert messages_in(turns[-1].content) == [expected[i] for i in cell.indices()]
+        assert messages_in(turns[-1].content, "LB-00640") == [expected[i] for i in cell.indices()]
 
 
 def test_a_masked_part_of_a_message_is_not_seen() -> None:
@@ -88,7 +88,8 @@ def test_a_masked_part_of_a_message_is_not_seen() -> None:
 
     def seen(fields: MessageFields) -> Shown:
         shown = [IndexedMessage(1, whole.role, fields)]
-        return messages_in(prompts.integrator(problem("OM-00003"), shown)[-1].content)[0]
+        turns = prompts.integrator(problem("OM-00003"), shown)
+        return messages_in(turns[-1].content, "OM-00003")[0]
 
     complete = seen(whole.fields)
     masked = seen(replace(whole.fields, proposed_answer=hidden["proposed_answer"]))

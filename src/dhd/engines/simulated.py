@@ -11,9 +11,8 @@ import asyncio
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import exp
-from typing import Final
+from typing import Final, NamedTuple
 
 from dhd.config.models import SimulatedModel
 from dhd.errors import EngineError
@@ -44,8 +43,7 @@ _WRONG_LIMITS: Final = (0.6, 0.85)
 """Shares of wrong answers that are the first, or one of the first two, of an item's three."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
+class _Call(NamedTuple):
     """The random numbers of one call, by what they decide."""
 
     failed: float
@@ -65,7 +63,7 @@ class _Call:
 
     @classmethod
     def of(cls, key: str) -> _Call:
-        return cls(*uniforms("call", key)[: len(cls.__slots__)])
+        return cls._make(uniforms("call", key)[: len(cls._fields)])
 
 
 class SimulatedEngine:
@@ -191,7 +189,7 @@ class SimulatedEngine:
 
     def _solution(self, item: StandIn, prompt: str, route: str, call: _Call) -> Meaning:
         """Return what an integrator answers: right by its chance, else often a message's wrong."""
-        shown, rejected = messages_in(prompt), rejected_in(prompt)
+        shown, rejected = messages_in(prompt, item.code), rejected_in(prompt)
         right = call.outcome < self._world.chance(item, shown, len(rejected))
         if call.no_answer < self._settings.format.no_answer:
             answer, right = "", False

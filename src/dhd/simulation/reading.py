@@ -41,12 +41,10 @@ def blocks(text: str) -> list[str]:
     return text.split("~~~")[1::2]
 
 
-def messages_in(text: str) -> list[Shown]:
-    """Return the messages that a text shows, in order."""
+def messages_in(text: str, code: str) -> list[Shown]:
+    """Return the messages that a text about an item shows, in order; the item is none of them."""
     return [
-        Shown(_answer_in(block), route_in(block))
-        for block in blocks(text)
-        if code_in(block) is None
+        Shown(_answer_in(block), route_in(block)) for block in blocks(text) if code not in block
     ]
 
 
