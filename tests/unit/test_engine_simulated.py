@@ -115,7 +115,7 @@ def test_an_evaluator_errs_at_its_rates() -> None:
     async def judge(code: str, answer: str, draw: int) -> bool:
         turns = shared.prompts.evaluator(problem(code), answer)
         schema = shared.prompts.evaluator_schema()
-        request = shared.request("evaluator", turns, schema, str(draw))
+        request = shared.request("evaluator", turns, schema, f"{code}/{draw}")
         return bool(parse_verdict((await generate(request)).text).correct)
 
     for code in CODES:
