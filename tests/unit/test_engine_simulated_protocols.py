@@ -7,7 +7,8 @@ import pytest
 
 from dhd.config.models import SimulatedModel
 from dhd.config.prompts import PromptSettings
-from dhd.prompts.protocols import ProtocolPrompts, Rejected
+from dhd.prompts.protocol_views import Rejected
+from dhd.prompts.protocols import ProtocolPrompts
 from dhd.protocols import EndToEndSetup, ProtocolRun, call_bounds, run_protocol
 from dhd.simulation.reading import held_in, rejected_in
 from dhd.simulation.stand_ins import codes, stand_in
