@@ -1,0 +1,99 @@
+"""The short version of ``make simulate``: all studies on two benchmarks, against its plan."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from dhd.config.load import load_study
+from dhd.planning.assumptions import Assumptions
+from dhd.planning.plan import make_plan
+from dhd.simulation.files import write_stand_ins
+from support.studies import PROJECT_ROOT, snakemake
+
+pytestmark = [pytest.mark.workflow, pytest.mark.slow]
+
+SIMULATE: dict[str, Any] = yaml.safe_load((PROJECT_ROOT / "config" / "simulate.yaml").read_text())
+BENCHMARKS = ("omni_math_2", "lab_bench")
+PROBLEMS, REPEATED = 24, 8
+STUDIES = {
+    "repeats": {"problems": REPEATED, "blocks": 4, "stratified": ["omni_math_2"]},
+    "order": {"problems": 3, "blocks": 2},
+    "integrator_swap": {"problems": 3, "blocks": 2, "integrators": {"gemma": ["oss"]}},
+    "masking": {"families": ["gemma"], "repetitions": 2, "cases": {"indeterminate": 2}},
+    "protocols": {"problems": 3},
+    "evaluators": {
+        "models": ["sim-oss", "sim-llama-70b", "sim-gemma-27b"],
+        "submissions": 60,
+        "triplets": 6,
+    },
+}
+
+
+def short_config(folder: Path) -> dict[str, Any]:
+    """Return ``config/simulate.yaml`` with few problems; its problems lie in a folder."""
+    write_stand_ins(folder / "data" / "stand_ins", PROBLEMS)
+    return SIMULATE | {
+        "benchmarks": {name: SIMULATE["benchmarks"][name] for name in BENCHMARKS},
+        "studies": SIMULATE["studies"] | STUDIES,
+        "analysis": SIMULATE["analysis"]
+        | {"bootstrap_resamples": 200, "permutation_draws": 100, "crossfit_null_draws": 50},
+    }
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("simulate")
+    (folder / "config.yaml").write_text(yaml.safe_dump(short_config(folder)))
+    snakemake(folder, folder / "config.yaml", "all")
+    return folder
+
+
+def asked(folder: Path, part: str) -> list[dict[str, Any]]:
+    """Return the journal lines of one part of the study."""
+    return [
+        json.loads(line)
+        for path in folder.glob(f"results/simulate/journal/{part}/**/*.jsonl")
+        for line in path.read_text().splitlines()
+    ]
+
+
+def test_every_table_and_figure_is_there(finished: Path) -> None:
+    tables = {path.stem for path in (finished / "results/simulate/tables").glob("*.csv")}
+    figures = {path.stem for path in (finished / "results/simulate/figures").glob("*.pdf")}
+    assert {f"table_{number:02d}" for number in range(1, 29)} <= tables
+    assert {f"figure_{number:02d}" for number in (4, 6, 7, 8, 9)} <= figures
+
+
+def test_the_plan_is_what_was_asked(finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(finished)
+    study = load_study(short_config(finished), source="test", root=PROJECT_ROOT)
+    rows = make_plan(study, Assumptions(), sample=None)
+    for family in study.settings.families:
+        planned = [row for row in rows if (row.line.part, row.line.family) == ("scan", family)]
+        lines = asked(finished, f"deliberation/{family}")
+        assert sum(row.calls for row in planned) == pytest.approx(len(lines))
+        for name, logged in (
+            ("prompt_tokens", "prompt_tokens"),
+            ("output_tokens", "completion_tokens"),
+        ):
+            total = sum(line.get(logged, 0) for line in lines)
+            assert sum(getattr(row, name) for row in planned) == pytest.approx(total)
+    for part in ("repeats", "order", "integrator_swap"):
+        planned = [row for row in rows if (row.line.part, row.line.stage) == (part, "replays")]
+        lines = asked(finished, part)
+        assert sum(row.calls for row in planned) == len(lines) > 0
+        tokens = sum(line.get("completion_tokens", 0) for line in lines)
+        # The sample is a few problems of those planned on, each some calls of random length.
+        assert sum(row.output_tokens for row in planned) == pytest.approx(tokens, rel=0.2)
+
+
+def test_the_same_again_asks_nothing(finished: Path) -> None:
+    before = {path: path.stat().st_size for path in finished.glob("results/**/*.jsonl")}
+    config = short_config(finished)
+    config["bundles"] = {"deliberation_shards": 1}
+    (finished / "again.yaml").write_text(yaml.safe_dump(config))
+    snakemake(finished, finished / "again.yaml", "all")
+    assert {path: path.stat().st_size for path in finished.glob("results/**/*.jsonl")} == before
