@@ -43,11 +43,10 @@ class TimedGenerate:
 
 async def scan(actor: TimedGenerate, judge: TimedGenerate) -> None:
     """Deliberate on some problems and judge every outcome."""
-    from support.simulated import problem, setup
-
     from dhd.deliberation import deliberate
     from dhd.judging import Submission, judge_with_model
     from dhd.simulation.stand_ins import PREFIXES, codes
+    from support.simulated import problem, setup
 
     shared = setup()
     everything = [code for benchmark in PREFIXES.values() for code in codes(benchmark)]
