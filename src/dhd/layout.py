@@ -52,14 +52,34 @@ class StudyPaths:
         """Return the prepared problems of a benchmark."""
         return self.folder / "problems" / f"{benchmark}.parquet"
 
-    def journals(self, stage: str, model: str, benchmark: str) -> Path:
+    def journals(self, stage: str, *parts: str) -> Path:
         """Return the folder of a stage's journals; never a declared output."""
-        return self.folder / "journal" / stage / model / benchmark
+        return self.folder.joinpath("journal", stage, *parts)
 
     def bundle(self, stage: str, *parts: str) -> Path:
         """Return the stem of a bundle's Parquet files."""
         return self.folder.joinpath("bundles", stage, *parts)
 
-    def records(self) -> Path:
-        """Return the folder of the five tables."""
-        return self.folder / "records"
+    def sample(self, study: str, model: str, benchmark: str) -> Path:
+        """Return the manifest of the problems that a replay study drew from a benchmark."""
+        return self.folder / "samples" / study / model / f"{benchmark}.json"
+
+    def cases(self, model: str) -> Path:
+        """Return the manifest of the messages that are masked, of all benchmarks."""
+        return self.folder / "samples" / "masking" / f"{model}.json"
+
+    def audit(self) -> Path:
+        """Return the manifest of the saved answers that evaluators judge again."""
+        return self.folder / "samples" / "evaluators.json"
+
+    def records(self, part: str | None = None) -> Path:
+        """Return the folder of the five tables, of the whole study or of one part alone."""
+        return self.part(part) / "records"
+
+    def tables(self, part: str | None = None) -> Path:
+        """Return the folder of the paper's tables, of the whole study or of one part alone."""
+        return self.part(part) / "tables"
+
+    def part(self, part: str | None) -> Path:
+        """Return the folder of the results of the whole study or of one part alone."""
+        return self.folder if part is None else self.folder / "studies" / part

@@ -56,7 +56,7 @@ def snakemake(
         "--",
         *targets,
     ]
-    environment = os.environ | {"PYTHONPATH": ""}
+    environment = os.environ | {"PYTHONPATH": str(PROJECT_ROOT / "src")}
     result = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=folder)
     if check and result.returncode != 0:
         raise AssertionError(f"{result.stdout}\n{result.stderr}")

@@ -6,6 +6,8 @@ from dhd.config.load import load_study
 from dhd.errors import DhdError
 from dhd.layout import StudyPaths
 from dhd.stages.bundles import study_bundles
+from dhd.stages.parts import EVALUATORS, PROTOCOLS, SCAN, study_parts
+from dhd.stages.protocols import protocol_families, protocol_turns, turn_model
 from dhd.stages.settings import stage_digest
 
 ROOT = Path(workflow.basedir)
@@ -19,7 +21,7 @@ try:
             name: study_bundles(STUDY, name, stage)
             for name in STUDY.settings.benchmarks
         }
-        for stage in ("deliberation", "judging")
+        for stage in ("deliberation", "judging", "replays", "protocols")
     }
 except DhdError as error:
     raise WorkflowError(str(error)) from None
@@ -28,12 +30,25 @@ PATHS = StudyPaths.of(STUDY.settings.study)
 FAMILIES = list(STUDY.settings.families)
 BENCHMARKS = list(STUDY.settings.benchmarks)
 KINDS = ("messages", "outcomes")
+REPLAYS = list(STUDY.settings.studies.replays())
+PARTS = study_parts(STUDY)
+AUDITORS = STUDY.settings.studies.evaluators.models if EVALUATORS in PARTS else []
+
+
+def one_of(names):
+    """Return a regex that matches these names and, where there are none, nothing."""
+    return "|".join(map(re.escape, names)) or "(?!)"
 
 
 wildcard_constraints:
-    model="|".join(map(re.escape, FAMILIES)),
-    benchmark="|".join(map(re.escape, BENCHMARKS)),
+    model=one_of(FAMILIES),
+    integrator=one_of(FAMILIES),
+    benchmark=one_of(BENCHMARKS),
     bundle=r"\d{4}",
+    replay=one_of(REPLAYS),
+    part=one_of(PARTS),
+    evaluator=one_of(AUDITORS),
+    turn=r"\d{2}",
 
 
 def benchmark_source(wildcards):
@@ -49,21 +64,128 @@ def needs_engine(model):
     return int(model is not None and model.engine == "vllm")
 
 
-def deliberated(benchmark, bundles):
-    """Return the interim tables of all families for some deliberation bundles."""
+def deliberated(benchmark, bundles, models=FAMILIES, kinds=KINDS):
+    """Return the interim tables of some families for some deliberation bundles."""
     return [
         PATHS.bundle("deliberation", model, benchmark) / f"{bundle}.{kind}.parquet"
-        for model in FAMILIES
+        for model in models
         for bundle in bundles
-        for kind in KINDS
+        for kind in kinds
     ]
 
 
+def replayed(replay, benchmark, bundles):
+    """Return the interim outcomes of a replay study for some replay bundles."""
+    return [
+        PATHS.bundle("replays", replay, model, integrator, benchmark)
+        / f"{bundle}.outcomes.parquet"
+        for model, integrator in STUDY.settings.replay_pairs(replay)
+        for bundle in bundles
+    ]
+
+
+def protocol_runs(benchmark):
+    """Return the protocol runs of all families on one benchmark."""
+    return [
+        PATHS.bundle("protocols", model, benchmark, f"{bundle}.protocol_runs.parquet")
+        for model in protocol_families(STUDY)
+        for bundle in BUNDLES["protocols"][benchmark]
+    ]
+
+
+def turn_before(wildcards):
+    """Return the file of the turn before this one; nothing where one job asks all models."""
+    turns = protocol_turns(STUDY, wildcards.model)
+    turn = int(getattr(wildcards, "turn", turns))
+    at = wildcards.model, wildcards.benchmark
+    stem = f"{wildcards.bundle}.turn-{turn - 1:02d}.parquet"
+    return [PATHS.bundle("protocols", *at, stem)] if turn > 1 else []
+
+
+def turn_engine(wildcards):
+    """Return how many of the machine's engines a turn takes."""
+    turn = getattr(wildcards, "turn", protocol_turns(STUDY, wildcards.model))
+    return needs_engine(turn_model(STUDY, wildcards.model, int(turn)))
+
+
+def evaluations(benchmark):
+    """Return the audit's evaluations of one benchmark."""
+    return [
+        PATHS.bundle("audits", evaluator, f"{benchmark}.evaluations.parquet")
+        for evaluator in AUDITORS
+    ]
+
+
+def judging_bundles(part):
+    """Return the bundles, by benchmark, in which a part of the study is judged."""
+    return BUNDLES["judging" if part == SCAN else "replays"]
+
+
+def deliberation_bundles_with(shards, benchmark):
+    """Return the deliberation bundles that hold some of these shards."""
+    sources = BUNDLES["deliberation"][benchmark].items()
+    return [name for name, others in sources if set(shards).intersection(others)]
+
+
 def bundles_to_judge(wildcards):
-    """Return the interim tables that hold the problems of one judging bundle."""
-    wanted = set(BUNDLES["judging"][wildcards.benchmark][wildcards.bundle])
-    sources = BUNDLES["deliberation"][wildcards.benchmark].items()
-    return deliberated(
-        wildcards.benchmark,
-        [name for name, shards in sources if wanted.intersection(shards)],
-    )
+    """Return the interim tables that hold the submissions of one judging bundle."""
+    part, benchmark, bundle = wildcards.part, wildcards.benchmark, wildcards.bundle
+    if part != SCAN:
+        return replayed(part, benchmark, [bundle])
+    shards = judging_bundles(part)[benchmark][bundle]
+    return deliberated(benchmark, deliberation_bundles_with(shards, benchmark))
+
+
+def pools_to_replay(wildcards):
+    """Return the messages that one replay bundle needs."""
+    benchmark = wildcards.benchmark
+    shards = BUNDLES["replays"][benchmark][wildcards.bundle]
+    bundles = deliberation_bundles_with(shards, benchmark)
+    return deliberated(benchmark, bundles, [wildcards.model], ["messages"])
+
+
+def sample_of(wildcards):
+    """Return the manifest that says what a replay bundle takes."""
+    if wildcards.replay == "masking":
+        return PATHS.cases(wildcards.model)
+    return PATHS.sample(wildcards.replay, wildcards.model, wildcards.benchmark)
+
+
+def interim_of(parts):
+    """Return the interim tables of some parts of the study."""
+    found = []
+    for benchmark in BENCHMARKS:
+        for part in parts:
+            if part == SCAN:
+                found += deliberated(benchmark, BUNDLES["deliberation"][benchmark])
+            elif part in REPLAYS:
+                found += replayed(part, benchmark, BUNDLES["replays"][benchmark])
+            elif part == PROTOCOLS:
+                found += protocol_runs(benchmark)
+            elif part == EVALUATORS:
+                found += evaluations(benchmark)
+    return found
+
+
+def judgements_of(parts):
+    """Return the judgements of some parts of the study, those of the scan first."""
+    return [
+        PATHS.bundle("judging", part, benchmark, f"{bundle}.judgements.parquet")
+        for part in parts
+        if part == SCAN or part in REPLAYS
+        for benchmark in BENCHMARKS
+        for bundle in judging_bundles(part)[benchmark]
+    ]
+
+
+def study_results(part):
+    """Return what a study's target asks for; fails when the config does not have the study."""
+
+    def asked(wildcards):
+        if part not in PARTS:
+            raise WorkflowError(
+                f"studies.{part}: not in the config; add the section to run this study"
+            )
+        return PATHS.tables(part)
+
+    return asked

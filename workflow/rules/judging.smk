@@ -3,9 +3,14 @@ rule judge_bundle:
         problems=PATHS.problems("{benchmark}"),
         bundles=bundles_to_judge,
     output:
-        PATHS.bundle("judging", "{benchmark}", "{bundle}.judgements.parquet"),
+        PATHS.bundle("judging", "{part}", "{benchmark}", "{bundle}.judgements.parquet"),
     log:
-        PATHS.folder / "logs" / "judge_bundle" / "{benchmark}" / "{bundle}.log",
+        PATHS.folder
+        / "logs"
+        / "judge_bundle"
+        / "{part}"
+        / "{benchmark}"
+        / "{bundle}.log",
     conda:
         "../../envs/vllm.yaml"
     threads: workflow.cores if needs_engine(STUDY.evaluator()) else 1

@@ -1,5 +1,6 @@
 localrules:
     make_tables,
+    make_part_tables,
     make_figures,
 
 
@@ -7,7 +8,7 @@ rule make_tables:
     input:
         records=rules.collect_records.output,
     output:
-        directory(PATHS.folder / "tables"),
+        directory(PATHS.tables()),
     log:
         PATHS.folder / "logs" / "make_tables.log",
     conda:
@@ -16,6 +17,15 @@ rule make_tables:
         settings=stage_digest(STUDY, "analysis"),
     script:
         "../scripts/make_tables.py"
+
+
+use rule make_tables as make_part_tables with:
+    input:
+        records=rules.collect_part.output,
+    output:
+        directory(PATHS.tables("{part}")),
+    log:
+        PATHS.folder / "logs" / "make_part_tables" / "{part}.log",
 
 
 rule make_figures:

@@ -1,4 +1,4 @@
-"""Join all bundles into the records folder."""
+"""Join bundles into a records folder."""
 
 from pathlib import Path
 
@@ -9,6 +9,6 @@ from dhd.stages.settings import write_provenance
 with rule_job(snakemake) as job:
     bundles = [Path(path) for path in snakemake.input.bundles]
     judgements = [Path(path) for path in snakemake.input.judgements]
-    collect_records(job.study, bundles, judgements)
     *_, settings, versions = (Path(path) for path in snakemake.output)
+    collect_records(job.study, bundles, judgements, settings.parent)
     write_provenance(job.study, settings, versions)

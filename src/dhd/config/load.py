@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,8 +12,10 @@ import yaml
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from dhd.config.models import ModelSettings
+from dhd.config.roles import Identifier
 from dhd.config.strict import Strict
-from dhd.config.study import Identifier, StudySettings
+from dhd.config.study import StudySettings
+from dhd.config.study_faults import study_faults
 from dhd.errors import ConfigError
 
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -95,6 +97,17 @@ def load_study_file(path: Path, *, root: Path) -> Study:
     return load_study(read_yaml(path), source=str(path), root=root)
 
 
+def read_settings(model: type[_Model], path: Path) -> _Model:
+    """Check the settings in a YAML file of their own.
+
+    Raises
+    ------
+    ConfigError
+        All faults in one message: file, key, value and what would be right.
+    """
+    return _validated(model, read_yaml(path), str(path))
+
+
 def read_yaml(path: Path) -> Mapping[str, Any]:
     """Return the mapping in a YAML file.
 
@@ -127,7 +140,9 @@ def _joined(faults: Sequence[str], source: str) -> str:
 
 
 def _fault(error: Any, model: type[BaseModel]) -> str:
-    path = [part for part in error["loc"] if part not in ("vllm", "openai", "scripted")]
+    path = [
+        part for part in error["loc"] if part not in ("vllm", "openai", "scripted", "simulated")
+    ]
     key = ".".join(map(str, path))
     if error["type"] == "extra_forbidden":
         return f"{key}: unknown key{_suggestion(str(path[-1]), path[:-1], model)}"
@@ -187,6 +202,7 @@ def _cross_faults(study: Study) -> list[str]:
     named = {f"families.{f}.actor": s.actor for f, s in settings.families.items()}
     if settings.judging.evaluator is not None:
         named["judging.evaluator"] = settings.judging.evaluator
+    named |= settings.studies.named_models()
     for key, name in named.items():
         if name not in models:
             known = ", ".join(sorted(models)) or "none"
@@ -196,6 +212,7 @@ def _cross_faults(study: Study) -> list[str]:
         for family in settings.judging.shared_with
         if family not in settings.families
     )
+    faults.extend(study_faults(settings))
     if faults:
         return faults
     return _collapsed_models(study)
@@ -213,6 +230,7 @@ def _collapsed_models(study: Study) -> list[str]:
                 "two families need two models"
             )
         seen[identity] = family
+    faults.extend(_equal_auditors(study))
     evaluator = study.evaluator()
     if evaluator is None:
         return faults
@@ -224,3 +242,14 @@ def _collapsed_models(study: Study) -> list[str]:
                 f"{family!r}; choose another model, or add it to judging.shared_with on purpose"
             )
     return faults
+
+
+def _equal_auditors(study: Study) -> Iterator[str]:
+    """Yield the audit's evaluators that are one and the same model."""
+    evaluators = study.settings.studies.evaluators
+    seen: dict[str, str] = {}
+    for name in evaluators.models if evaluators is not None else ():
+        identity = repr(study.models[name].identity())
+        if identity in seen:
+            yield f"studies.evaluators.models: {name!r} is the same model as {seen[identity]!r}"
+        seen[identity] = name

@@ -8,6 +8,14 @@ from pydantic import Field, field_validator
 
 from dhd.config.strict import Strict
 from dhd.requests import ModelIdentity
+from dhd.simulation.settings import (
+    DifficultySettings,
+    FormatSettings,
+    LengthSettings,
+    MessageSettings,
+    VerdictSettings,
+)
+from dhd.simulation.world import World
 
 Fraction = Annotated[float, Field(ge=0, le=1)]
 
@@ -101,4 +109,36 @@ class ScriptedModel(Strict):
         )
 
 
-ModelSettings = Annotated[VllmModel | OpenAIModel | ScriptedModel, Field(discriminator="engine")]
+class SimulatedModel(Strict):
+    """A latent-variable model of answers, at the speed of the pipeline; see `dhd.simulation`."""
+
+    engine: Literal["simulated"]
+    name: str = Field("simulated", min_length=1)
+    max_in_flight: int = Field(512, gt=0)
+    latency_s: float = Field(0.0, ge=0, description="Time that one poll takes.")
+    difficulty: DifficultySettings = DifficultySettings()
+    messages: MessageSettings = MessageSettings()
+    replay_noise: float = Field(
+        1.0, ge=0, description="Logistic scale of one integrator call, in logits; 0 repeats itself."
+    )
+    verdicts: VerdictSettings = VerdictSettings()
+    format: FormatSettings = FormatSettings()
+    lengths: LengthSettings = LengthSettings()
+
+    def identity(self) -> ModelIdentity:
+        """Return name and parameters; batch size and latency do not change answers."""
+        return ModelIdentity(
+            name=self.name,
+            settings=self.model_dump(
+                mode="json", exclude={"engine", "name", "max_in_flight", "latency_s"}
+            ),
+        )
+
+    def world(self) -> World:
+        """Return what is true of problems and messages for this model."""
+        return World(self.name, self.difficulty, self.messages, self.replay_noise)
+
+
+ModelSettings = Annotated[
+    VllmModel | OpenAIModel | ScriptedModel | SimulatedModel, Field(discriminator="engine")
+]

@@ -20,6 +20,15 @@ LimitedField = Literal[
     "what_to_check",
     "work",
     "final_answer",
+    "plan",
+    "review",
+    "thought",
+    "candidate",
+    "statement",
+    "note",
+    "assessment",
+    "revision",
+    "hint",
 ]
 """Strings in structured answers whose length can be limited."""
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, model_validator
 
 from dhd.analysis.settings import AnalysisSettings
 from dhd.config.benchmarks import BenchmarkSettings
 from dhd.config.prompts import PromptSettings
+from dhd.config.roles import Identifier, RoleDecoding
 from dhd.config.strict import Strict
+from dhd.config.studies import ReplayStudy, StudiesSettings
 from dhd.requests import Decoding, Role
-
-Identifier = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_.-]*$", max_length=64)]
-"""A key that becomes a wildcard and part of a path."""
 
 
 class FamilySettings(Strict):
@@ -44,18 +43,6 @@ class JudgingSettings(Strict):
         if self.method != "rules" and self.evaluator is None:
             raise ValueError(f"method {self.method!r} needs 'evaluator', a key of the models file")
         return self
-
-
-class RoleDecoding(Strict):
-    """Sampling settings of one role (paper Table 27)."""
-
-    temperature: float = Field(ge=0, le=2)
-    max_tokens: int = Field(gt=0, description="Output-token limit.")
-    top_p: float = Field(1.0, gt=0, le=1)
-
-    def as_decoding(self) -> Decoding:
-        """Return the settings as requests carry them."""
-        return Decoding(self.temperature, self.max_tokens, self.top_p)
 
 
 class DecodingSettings(Strict):
@@ -122,6 +109,12 @@ class BundleSettings(Strict):
 
     deliberation_shards: int = Field(8, gt=0)
     judging_shards: int = Field(16, gt=0)
+    replay_shards: int = Field(
+        512, gt=0, description="A replay study draws few problems of a shard."
+    )
+    protocol_shards: int = Field(
+        32, gt=0, description="A problem takes some 60 calls in the four protocols."
+    )
 
 
 class StudySettings(Strict):
@@ -137,7 +130,21 @@ class StudySettings(Strict):
     prompts: PromptSettings = PromptSettings()
     deliberation: DeliberationSettings = DeliberationSettings()
     replay: ReplaySettings = ReplaySettings()
+    studies: StudiesSettings = StudiesSettings()
     journal: JournalSettings = JournalSettings()
     shards: ShardSettings = ShardSettings()
     bundles: BundleSettings = BundleSettings()
     analysis: AnalysisSettings = AnalysisSettings()
+
+    def replay_pairs(self, study: ReplayStudy) -> tuple[tuple[str, str], ...]:
+        """Return (family that wrote the pools, family that integrates) of a replay study.
+
+        Families that a study does not name are those of the repeats.
+        """
+        studies = self.studies
+        if study == "integrator_swap":
+            swaps = {} if studies.integrator_swap is None else studies.integrator_swap.integrators
+            return tuple((model, other) for model, others in swaps.items() for other in others)
+        repeated = None if studies.repeats is None else studies.repeats.families
+        named = getattr(studies.replays()[study], "families", None) or repeated or self.families
+        return tuple((family, family) for family in named)

@@ -12,39 +12,62 @@ from dhd.messages import POOL_SIZE
 from dhd.problems import Problem
 from dhd.requests import Completion, Generate
 
-Condition = Literal["independent", "single", "full", "removal"]
+Condition = Literal[
+    "independent",
+    "single",
+    "full",
+    "removal",
+    "repeat",
+    "neutral",
+    "mask_answer",
+    "mask_reasoning",
+]
 OutcomeStatus = Literal["ok", "no_answer", "truncated", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell of the scan's matrix.
+    """One cell of the scan's matrix, or one call of a repeated study.
 
     Attributes
     ----------
     condition
-        ``independent`` (K = 0), ``single``, ``full`` or ``removal``.
+        ``independent`` (K = 0), ``single``, ``full``, ``removal``; in masking also ``repeat``
+        (an identical input), ``neutral``, ``mask_answer``, ``mask_reasoning``.
     k
-        0 independent; 1 single; prefix size for full and removal.
+        0 independent; 1 single; else how many messages the pool's prefix has.
     message_index
-        Message shown (single) or hidden (removal); 0 where none is targeted.
+        Message shown (single) or targeted (removal, masking); 0 where none is.
+    study
+        ``scan``, or the repeated study whose call this is.
+    block, repeat, slot
+        In a repeated study: block from 1, which of the identical calls of a block, and place
+        in the block's order of calls from 1.
     """
 
     condition: Condition
     k: int
     message_index: int = 0
+    study: str = "scan"
+    block: int = 0
+    repeat: int = 1
+    slot: int = 1
 
     def indices(self) -> tuple[int, ...]:
         """Return the indices of the messages that the integrator may see."""
         if self.condition == "single":
             return (self.message_index,)
         prefix = range(1, self.k + 1)
-        return tuple(i for i in prefix if self.condition == "full" or i != self.message_index)
+        return tuple(i for i in prefix if self.condition != "removal" or i != self.message_index)
 
     @property
     def draw(self) -> str:
-        """Return the draw id that makes this cell's call its own."""
-        return f"scan/{self.condition}/k={self.k}/i={self.message_index}"
+        """Return the draw id that makes this cell's call its own.
+
+        The slot is no part of it: an answer does not depend on the order of calls.
+        """
+        cell = f"{self.study}/{self.condition}/k={self.k}/i={self.message_index}"
+        return f"{cell}/block={self.block}/repeat={self.repeat}" if self.block else cell
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,17 +97,18 @@ async def replay_cell(
 ) -> OutcomeRow:
     """Ask the integrator for one cell; ``pool`` is None for the independent solver alone.
 
-    With ``share_identical_inputs`` the request carries no draw id, so that cells which show
-    the same messages share one call.
+    With ``share_identical_inputs`` the scan's requests carry no draw id, so that cells which
+    show the same messages share one call. Those of the repeated studies always carry one.
     """
     if pool is not None and not pool.has_roster:
         return OutcomeRow(cell, None, "failed", "no_roster")
     shown = () if pool is None else pool.shown(cell.indices())
+    is_shared = setup.share_identical_inputs and cell.study == "scan"
     request = setup.request(
         "integrator",
         setup.prompts.integrator(problem, shown),
         setup.prompts.integrator_schema(problem),
-        "" if setup.share_identical_inputs else cell.draw,
+        "" if is_shared else cell.draw,
     )
     return read_outcome(problem, cell, await generate(request))
 

@@ -94,6 +94,10 @@ class EngineQueue:
         """Return how many requests the engine has."""
         return len(self._in_flight)
 
+    def key(self, request: Request) -> str:
+        """Return the content key of a request to this engine's model."""
+        return self._keys.key(request)
+
     async def ask(self, request: Request, journal: Journal) -> Completion:
         """Return the outcome of a request: from the journal, else from the engine.
 
@@ -102,7 +106,7 @@ class EngineQueue:
         Stopped
             When the job was told to stop and the request was not asked any more.
         """
-        key = self._keys.key(request)
+        key = self.key(request)
         found = journal.find(key)
         if found is not None:
             self.counts.found += 1

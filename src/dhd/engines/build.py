@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dhd.config.models import ModelSettings, OpenAIModel, ScriptedModel
+from dhd.config.models import ModelSettings, OpenAIModel, ScriptedModel, SimulatedModel
 from dhd.engines.base import Engine
 
 
@@ -16,6 +16,10 @@ def build_engine(settings: ModelSettings) -> Engine:
         from dhd.engines.scripted import ScriptedEngine
 
         return ScriptedEngine(settings)
+    if isinstance(settings, SimulatedModel):
+        from dhd.engines.simulated import SimulatedEngine
+
+        return SimulatedEngine(settings)
     if isinstance(settings, OpenAIModel):
         from dhd.engines.openai import OpenAIEngine
 

@@ -151,7 +151,8 @@ def _instance(schema: Mapping[str, Any], key: str, name: str) -> Any:
     if kind == "array":
         return _array(schema, key)
     if kind in {"integer", "number"}:
-        return _number(key, 4) % 10
+        low, high = schema.get("minimum", 0), schema.get("maximum", 9)
+        return low + _number(key, 4) % (high - low + 1)
     if kind == "boolean":
         return _is_pass(key)
     text = _field(name, key) if "pattern" not in schema else _matching(schema["pattern"], key)

@@ -146,6 +146,27 @@ def scan_json(text: str) -> JsonScan:
 
     What stands inside an unreadable or unclosed value is never taken for a value of its own.
     """
+    strict = _strict_object(text)
+    return _scan_leniently(text) if strict is None else strict
+
+
+def _strict_object(text: str) -> JsonScan | None:
+    """Read a text that is one plain object by the standard library alone; None for all others.
+
+    Constrained outputs are mostly of this kind. A backslash may be LaTeX and needs the
+    lenient reading.
+    """
+    if not (text.startswith("{") and text.endswith("}")) or "\\" in text:
+        return None
+    if text.count("{") + text.count("[") > _MAX_DEPTH or len(text) > _MAX_TOKENS:
+        return None
+    try:
+        return JsonScan((_loads(text),), ((0, len(text)),))
+    except ValueError:
+        return None
+
+
+def _scan_leniently(text: str) -> JsonScan:
     values: list[JsonValue] = []
     spans: list[tuple[int, int]] = []
     refused = 0
@@ -189,13 +210,23 @@ def scan_encoded(text: str) -> JsonScan:
 def _load(reader: _Reader) -> JsonValue:
     if reader.error_at is not None:
         raise ValueError("not JSON")
+    return _loads("".join(reader.parts))
+
+
+def _loads(text: str) -> JsonValue:
+    """Read strict JSON; numbers as written, no key with two values, no NaN."""
     value: JsonValue = json.loads(
-        "".join(reader.parts),
+        text,
         object_pairs_hook=_unique_pairs,
         parse_int=Number,
         parse_float=Number,
+        parse_constant=_refuse_constant,
     )
     return value
+
+
+def _refuse_constant(name: str) -> JsonValue:
+    raise ValueError(f"{name} is not JSON")
 
 
 def _unique_pairs(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:

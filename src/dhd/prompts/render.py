@@ -28,13 +28,14 @@ FIXED_VARIABLES: Final = (
     "field_order",
     "confidence_levels",
 )
-_OF_PROBLEM: Final = ("problem", "options", "unit", "answer_format")
+#: What a solver's template may know of a problem.
+OF_PROBLEM: Final = ("problem", "options", "unit", "answer_format")
 #: What a role's last turn may use. A solver's template has no name for the reference, and
 #: the evaluator's none for problem, options or reasoning: no template can cross that line.
 VARIABLES: Final[Mapping[Role, tuple[str, ...]]] = {
-    "recruiter": _OF_PROBLEM,
-    "hypothesizer": (*_OF_PROBLEM, "role"),
-    "integrator": (*_OF_PROBLEM, "messages"),
+    "recruiter": OF_PROBLEM,
+    "hypothesizer": (*OF_PROBLEM, "role"),
+    "integrator": (*OF_PROBLEM, "messages"),
     "evaluator": ("submitted", "reference", "answer_format", "unit"),
 }
 
@@ -89,12 +90,12 @@ class PromptSet:
 
     def recruiter(self, problem: Problem) -> tuple[Turn, ...]:
         """Return the prompt that asks for five roles: the problem alone."""
-        return self._render("recruiter", problem, _problem_view(problem))
+        return self._render("recruiter", problem, problem_view(problem))
 
     def hypothesizer(self, problem: Problem, role: ExpertRole) -> tuple[Turn, ...]:
         """Return the prompt that asks for a message: the problem and exactly one role."""
         return self._render(
-            "hypothesizer", problem, {**_problem_view(problem), "role": _role_view(role)}
+            "hypothesizer", problem, {**problem_view(problem), "role": _role_view(role)}
         )
 
     def integrator(self, problem: Problem, messages: Sequence[IndexedMessage]) -> tuple[Turn, ...]:
@@ -117,7 +118,7 @@ class PromptSet:
         ordered = sorted(messages, key=lambda message: message.index)
         if len({message.index for message in ordered}) < len(ordered):
             raise ValueError(f"indices must differ: {[message.index for message in ordered]}")
-        view = {**_problem_view(problem), "messages": [_message_view(one) for one in ordered]}
+        view = {**problem_view(problem), "messages": [_message_view(one) for one in ordered]}
         return self._render("integrator", problem, view, has_messages=bool(ordered))
 
     def evaluator(self, problem: Problem, submitted: str) -> tuple[Turn, ...]:
@@ -187,8 +188,8 @@ class PromptSet:
 
 
 @lru_cache(maxsize=4096)
-def _problem_view(problem: Problem) -> Mapping[str, Any]:
-    """Return what a template may know of a problem; asked anew for each of its prompts."""
+def problem_view(problem: Problem) -> Mapping[str, Any]:
+    """Return what a template may know of a problem: never its reference."""
     options = problem.options or ()
     if shows_options(problem.problem, options):
         options = ()

@@ -29,8 +29,8 @@ class AnswerSchemas:
 
     def __init__(self, settings: PromptSettings) -> None:
         self._settings = settings
-        self._recruiter = _object({"roles": _list_of(self._string("role"), POOL_SIZE)})
-        self._evaluator = _object(
+        self._recruiter = object_of({"roles": _list_of(self.text("role"), POOL_SIZE)})
+        self._evaluator = object_of(
             {
                 "verdict": {"type": "string", "enum": ["PASS", "FAIL"]},
                 "correctness": {"type": "integer", "enum": [1, 0]},
@@ -50,7 +50,7 @@ class AnswerSchemas:
         """Return the six fields of a message in the configured order."""
         key = self._key("hypothesizer", problem)
         if key not in self._by_answer:
-            self._by_answer[key] = _object(
+            self._by_answer[key] = object_of(
                 {name: self._field(name, problem) for name in self._settings.field_order}
             )
         return self._by_answer[key]
@@ -59,8 +59,8 @@ class AnswerSchemas:
         """Return ``{"work": text, "final_answer": answer}``."""
         key = self._key("integrator", problem)
         if key not in self._by_answer:
-            answer = self._answer("final_answer", problem)
-            self._by_answer[key] = _object({"work": self._string("work"), "final_answer": answer})
+            answer = self.answer("final_answer", problem)
+            self._by_answer[key] = object_of({"work": self.text("work"), "final_answer": answer})
         return self._by_answer[key]
 
     def _key(self, role: Role, problem: Problem) -> tuple[Role, AnswerFormat, tuple[str, ...]]:
@@ -75,16 +75,18 @@ class AnswerSchemas:
 
     def _field(self, name: Any, problem: Problem) -> Schema:
         if name == "proposed_answer":
-            return self._answer("proposed_answer", problem)
+            return self.answer("proposed_answer", problem)
         if name == "confidence":
             return {"type": "string", "enum": list(self._settings.confidence_levels)}
-        return self._string(name)
+        return self.text(name)
 
-    def _string(self, name: LimitedField) -> Schema:
+    def text(self, name: LimitedField) -> Schema:
+        """Return the schema of a text, as long as the settings allow for its name."""
         limit = self._settings.field_max_chars.get(name)
         return {"type": "string"} if limit is None else {"type": "string", "maxLength": limit}
 
-    def _answer(self, name: LimitedField, problem: Problem) -> Schema:
+    def answer(self, name: LimitedField, problem: Problem) -> Schema:
+        """Return the schema of an answer in the problem's format."""
         choices = self._choices(problem)
         pattern = self._settings.answer_patterns.get(problem.answer_format)
         if pattern is not None:
@@ -103,14 +105,15 @@ class AnswerSchemas:
                     digits = self._digits(name)
                     exponent = "([eE][-+]?[0-9]{1,3})?"
                     return {"type": "string", "pattern": rf"^-?{digits}(\.{digits})?{exponent}$"}
-        return self._string(name)
+        return self.text(name)
 
     def _digits(self, name: LimitedField) -> str:
         limit = min(MOST_DIGITS, self._settings.field_max_chars.get(name, MOST_DIGITS))
         return f"[0-9]{{1,{limit}}}"
 
 
-def _object(properties: dict[str, Schema]) -> Schema:
+def object_of(properties: dict[str, Schema]) -> Schema:
+    """Return the schema of an object with exactly these keys, in this order."""
     return {
         "type": "object",
         "properties": properties,

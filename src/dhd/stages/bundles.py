@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -10,7 +10,7 @@ from typing import Literal, TypeVar
 from dhd.benchmarks import problem_count
 from dhd.config.load import Study
 from dhd.config.models import ModelSettings
-from dhd.driver import EngineQueue, Session, SessionLimits, ShardWork
+from dhd.driver import EngineQueue, JournalQueue, Session, SessionLimits, ShardWork
 from dhd.engines.build import build_engine
 from dhd.errors import ConfigError
 from dhd.layout import Shard, StudyPaths, cut_bundles, cut_shards
@@ -19,7 +19,7 @@ from dhd.progress import Progress
 from dhd.requests import Generate, Role
 from dhd.stages.prepare import read_problems
 
-Stage = Literal["deliberation", "judging"]
+Stage = Literal["deliberation", "judging", "replays", "protocols"]
 Result = TypeVar("Result")
 Output = TypeVar("Output")
 #: Makes the coroutine function that works on one problem.
@@ -47,9 +47,13 @@ def study_bundles(study: Study, benchmark: str, stage: Stage) -> dict[str, tuple
         )
     count = problem_count(benchmark, entry, path)
     shards = cut_shards(benchmark, count, settings.shards.problems)
-    sizes = settings.bundles
-    size = sizes.deliberation_shards if stage == "deliberation" else sizes.judging_shards
-    return cut_bundles(shards, size)
+    sizes: dict[Stage, int] = {
+        "deliberation": settings.bundles.deliberation_shards,
+        "judging": settings.bundles.judging_shards,
+        "replays": settings.bundles.replay_shards,
+        "protocols": settings.bundles.protocol_shards,
+    }
+    return cut_bundles(shards, sizes[stage])
 
 
 def bundle_shards(study: Study, benchmark: str, bundle: str, *, stage: Stage) -> tuple[Shard, ...]:
@@ -76,26 +80,30 @@ def bundle_work(
     journals: Path,
     task: TaskMaker[Result],
     gather: Callable[[list[Result]], Output],
+    among: Container[str] | None = None,
 ) -> list[ShardWork[Result, Output]]:
     """Return the work of some shards of one benchmark, a coroutine for each problem.
 
-    Journals of another cut into shards that lie in the same folder are read too, so that a
-    new shard size asks nothing anew.
+    With ``among``, only problems with these ``problem_uid`` are worked on, and shards that
+    have none of them are left out. Journals of another cut into shards that lie in the same
+    folder are read too, so that a new shard size asks nothing anew.
     """
     benchmark = shards[0].benchmark
     problems = read_problems(StudyPaths.of(study.settings.study).problems(benchmark))
     current = {shard.name for shard in cut_shards(benchmark, len(problems), _size(study))}
     earlier = tuple(sorted(p for p in journals.glob("*.jsonl") if p.stem not in current))
-    return [
-        ShardWork(
-            name=shard.name,
-            journal=journals / f"{shard.name}.jsonl",
-            tasks=[task(problem) for problem in problems[shard.start : shard.stop]],
-            gather=gather,
-            earlier=earlier,
-        )
-        for shard in shards
-    ]
+    work = []
+    for shard in shards:
+        chosen = [
+            problem
+            for problem in problems[shard.start : shard.stop]
+            if among is None or problem.problem_uid in among
+        ]
+        if chosen:
+            journal = journals / f"{shard.name}.jsonl"
+            tasks = [task(problem) for problem in chosen]
+            work.append(ShardWork(shard.name, journal, tasks, gather, earlier))
+    return work
 
 
 def run_bundle(
@@ -104,16 +112,20 @@ def run_bundle(
     *,
     models: Mapping[Role, ModelSettings],
     progress: Progress,
+    elsewhere: Container[Role] = (),
 ) -> list[Output]:
     """Work one bundle off in one session; return what is kept of each shard, in order.
 
-    Roles whose models are the same share one engine.
+    Roles whose models are the same share one engine. The models of roles in ``elsewhere`` are
+    asked by other jobs: their answers come from the journals alone.
     """
     queues: dict[Role, EngineQueue] = {}
     by_model: dict[str, EngineQueue] = {}
     for role, model in models.items():
         name = repr(model)
-        if name not in by_model:
+        if name not in by_model and role in elsewhere:
+            by_model[name] = JournalQueue(model.identity(), seed=study.settings.seed)
+        elif name not in by_model:
             by_model[name] = EngineQueue(
                 model.identity(), partial(build_engine, model), seed=study.settings.seed
             )

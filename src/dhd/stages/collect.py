@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import combinations
 from pathlib import Path
 
 import pandas as pd
@@ -13,8 +14,8 @@ from dhd.config.load import Study
 from dhd.errors import EngineError, RecordsError
 from dhd.layout import StudyPaths
 from dhd.records import TABLES, load_records, read_table, write_table
-from dhd.stages.interim import read_interim
-from dhd.stages.judge import cell_of
+from dhd.stages.interim import interim_table, read_interim
+from dhd.stages.judge import cells_of
 
 _NULLABLE = {
     pa.int8(): pd.Int8Dtype(),
@@ -23,10 +24,22 @@ _NULLABLE = {
     pa.bool_(): pd.BooleanDtype(),
 }
 _SUBMISSION = ["problem_uid", "answer", "cell"]
+#: Columns of the tables that are finished before, beside the declared ones, that are needed.
+_IDENTITIES = {"protocol_runs": ("answered_by", "judged_by"), "evaluations": ("answered_by",)}
 
 
-def collect_records(study: Study, bundles: Sequence[Path], judgements: Sequence[Path]) -> None:
-    """Join what all bundles produced into the records folder, checked as a whole.
+def collect_records(
+    study: Study, bundles: Sequence[Path], judgements: Sequence[Path], folder: Path
+) -> None:
+    """Join what bundles produced into a records folder, checked as a whole.
+
+    Parameters
+    ----------
+    bundles, judgements
+        Interim tables of the scan, and of the studies that belong to these records; none of
+        the scan's where a study stands alone.
+    folder
+        Where the five tables go.
 
     Raises
     ------
@@ -36,19 +49,35 @@ def collect_records(study: Study, bundles: Sequence[Path], judgements: Sequence[
     EngineError
         When one model answered for two that the config declares.
     """
-    verdicts = _frame("judgements", judgements)
+    # A submission that several parts judged has one verdict: that of the first, the scan.
+    verdicts = _frame("judgements", judgements).drop_duplicates(_SUBMISSION)
     is_shared = study.settings.judging.share_identical_submissions
     messages = _judged_messages(_frame("messages", bundles), verdicts, is_shared=is_shared)
     outcomes = _judged_outcomes(_frame("outcomes", bundles), verdicts, is_shared=is_shared)
-    _check_identities(study, pd.concat([messages, outcomes]), set(verdicts["judged_by"]))
-    folder = StudyPaths.of(study.settings.study).records()
+    runs, evaluations = (_finished(name, bundles) for name in ("protocol_runs", "evaluations"))
+    by_family = [
+        frame.assign(family=frame[family])[["family", "answered_by"]]
+        for frame, family in ((messages, "model"), (outcomes, "integrator"), (runs, "model"))
+    ]
+    judges = {*verdicts["judged_by"], *runs["judged_by"].dropna()}
+    _check_identities(study, pd.concat(by_family), judges)
+    _check_auditors(evaluations)
     write_table("problems", _problems(study), folder / "problems.parquet")
     write_table("messages", messages, folder / "messages.parquet")
     write_table("outcomes", outcomes, folder / "outcomes.parquet")
-    for name in ("evaluations", "protocol_runs"):
-        columns = [column.name for column in TABLES[name].columns]
-        write_table(name, pd.DataFrame(columns=columns, dtype=object), folder / f"{name}.parquet")
+    write_table("evaluations", evaluations, folder / "evaluations.parquet")
+    write_table("protocol_runs", runs, folder / "protocol_runs.parquet")
     load_records(folder)
+
+
+def _finished(name: str, paths: Iterable[Path]) -> pd.DataFrame:
+    """Return the rows of a table that its own stage completes: evaluations, protocol runs."""
+    found = [path for path in paths if path.name.endswith(f".{name}.parquet")]
+    if not found:
+        columns = [*(column.name for column in TABLES[name].columns), *_IDENTITIES[name]]
+        return pd.DataFrame(columns=columns, dtype=object)
+    frames = [read_table(name, path).astype(object) for path in found]
+    return pd.concat(frames, ignore_index=True)
 
 
 def _problems(study: Study) -> pd.DataFrame:
@@ -58,7 +87,8 @@ def _problems(study: Study) -> pd.DataFrame:
 
 
 def _frame(kind: str, paths: Iterable[Path]) -> pd.DataFrame:
-    tables = [read_interim(kind, path) for path in paths if path.name.endswith(f".{kind}.parquet")]
+    found = [path for path in paths if path.name.endswith(f".{kind}.parquet")]
+    tables = [interim_table(kind, ()), *(read_interim(kind, path) for path in found)]
     return pa.concat_tables(tables).to_pandas(types_mapper=_NULLABLE.get)
 
 
@@ -94,7 +124,7 @@ def _verdicts_on(
 ) -> pd.DataFrame:
     """Return the judgement of every row's answer; all null where there is no answer."""
     normalised = {answer: normalise_answer(answer) for answer in answers.dropna().unique()}
-    cells = "" if is_shared else [cell_of(row) for row in rows.to_dict("records")]
+    cells = "" if is_shared else cells_of(rows)
     key = pd.DataFrame(
         {"problem_uid": rows["problem_uid"], "answer": answers.map(normalised), "cell": cells}
     )
@@ -112,17 +142,26 @@ def _verdicts_on(
 
 def _check_identities(study: Study, rows: pd.DataFrame, judges: set[str]) -> None:
     """Raise when the models that answered are fewer than the config declares."""
-    asked = rows.dropna(subset="answered_by")
-    answered = {
-        family: set(group) for family, group in asked.groupby("model")["answered_by"] if len(group)
-    }
+    answered = _identities(rows, "family")
     shared = set(study.settings.judging.shared_with)
+    for (one, models), (other, others) in combinations(answered.items(), 2):
+        _refuse_overlap(f"families {one!r} and {other!r}", models, others)
     for family, models in answered.items():
-        for other, others in answered.items():
-            if family < other:
-                _refuse_overlap(f"families {family!r} and {other!r}", models, others)
         if family not in shared:
             _refuse_overlap(f"family {family!r} and the evaluator", models, judges - {"rules"})
+
+
+def _check_auditors(evaluations: pd.DataFrame) -> None:
+    """Raise when the models that judged in the audit are fewer than the config declares."""
+    answered = _identities(evaluations, "evaluator")
+    for (one, models), (other, others) in combinations(answered.items(), 2):
+        _refuse_overlap(f"evaluators {one!r} and {other!r}", models, others)
+
+
+def _identities(rows: pd.DataFrame, by: str) -> dict[str, set[str]]:
+    """Return the identities that answered, by family or evaluator."""
+    asked = rows.dropna(subset="answered_by")
+    return {name: set(group) for name, group in asked.groupby(by)["answered_by"] if len(group)}
 
 
 def _refuse_overlap(who: str, one: set[str], other: set[str]) -> None:

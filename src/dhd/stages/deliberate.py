@@ -17,7 +17,7 @@ from dhd.progress import Progress
 from dhd.prompts import PromptSet
 from dhd.requests import Generate, Role
 from dhd.stages.bundles import bundle_shards, bundle_work, run_bundle
-from dhd.stages.interim import call_columns, interim_table, write_interim
+from dhd.stages.interim import call_columns, interim_table, outcome_row, write_interim
 
 _ROLES: tuple[Role, ...] = ("recruiter", "hypothesizer", "integrator")
 
@@ -95,20 +95,5 @@ def _message_rows(family: str, results: list[Deliberation]) -> Iterator[Mapping[
 
 def _outcome_rows(family: str, results: list[Deliberation]) -> Iterator[Mapping[str, Any]]:
     for result in results:
-        for slot, outcome in enumerate(result.outcomes):
-            yield {
-                "study": "scan",
-                "model": family,
-                "integrator": family,
-                "problem_uid": result.problem.problem_uid,
-                "condition": outcome.cell.condition,
-                "k": outcome.cell.k,
-                "message_index": outcome.cell.message_index,
-                "block": 0,
-                "repeat": 1,
-                "slot": slot,
-                "answer": outcome.answer,
-                "status": outcome.status,
-                "reason": outcome.reason,
-                **call_columns(outcome.completion),
-            }
+        for outcome in result.outcomes:
+            yield outcome_row(family, family, result.problem.problem_uid, outcome)

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dhd.deliberation import OutcomeRow
 from dhd.errors import RecordsError
 from dhd.files import replacing
 from dhd.records import TABLES
@@ -63,6 +64,29 @@ def call_columns(completion: Completion | None) -> dict[str, Any]:
         "prompt_tokens": completion.prompt_tokens,
         "cached_tokens": completion.cached_tokens,
         "completion_tokens": completion.completion_tokens,
+    }
+
+
+def outcome_row(
+    model: str, integrator: str, problem_uid: str, outcome: OutcomeRow
+) -> dict[str, Any]:
+    """Return the row of one integrator call: pools of ``model``, calls of ``integrator``."""
+    cell = outcome.cell
+    return {
+        "study": cell.study,
+        "model": model,
+        "integrator": integrator,
+        "problem_uid": problem_uid,
+        "condition": cell.condition,
+        "k": cell.k,
+        "message_index": cell.message_index,
+        "block": cell.block,
+        "repeat": cell.repeat,
+        "slot": cell.slot,
+        "answer": outcome.answer,
+        "status": outcome.status,
+        "reason": outcome.reason,
+        **call_columns(outcome.completion),
     }
 
 

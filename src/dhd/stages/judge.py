@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
@@ -22,22 +23,50 @@ from dhd.problems import Problem
 from dhd.progress import Progress
 from dhd.prompts import PromptSet
 from dhd.requests import Generate
-from dhd.stages.bundles import bundle_shards, bundle_work, run_bundle
+from dhd.stages.bundles import Stage, bundle_shards, bundle_work, run_bundle
 from dhd.stages.interim import call_columns, interim_table, read_interim, write_interim
+from dhd.stages.parts import SCAN
 from dhd.stages.prepare import read_problems
 
 _RULES = "rules"
+_MESSAGE_CELL = ("model", "message_index")
+_OUTCOME_CELL = (
+    "study",
+    "model",
+    "integrator",
+    "condition",
+    "k",
+    "message_index",
+    "block",
+    "repeat",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgingJob:
+    """Which bundle is judged: of the scan or of a replay study, on one benchmark."""
+
+    part: str
+    benchmark: str
+    bundle: str
+
+    @property
+    def stage(self) -> Stage:
+        """Return the stage whose bundles are meant."""
+        return "judging" if self.part == SCAN else "replays"
 
 
 def judge_bundle(
     study: Study,
-    benchmark: str,
-    bundle: str,
+    job: JudgingJob,
     sources: Sequence[Path],
     out: Path,
     console: TextIO | None = None,
 ) -> None:
     """Judge every submission of one bundle's problems.
+
+    All parts of a study share the evaluator's journals: an answer that the scan submitted is
+    not judged again for a replay study.
 
     Parameters
     ----------
@@ -51,7 +80,7 @@ def judge_bundle(
     IncompleteError
         When evaluations failed that a later run asks again, or the job was told to stop.
     """
-    shards = bundle_shards(study, benchmark, bundle, stage="judging")
+    shards = bundle_shards(study, job.benchmark, job.bundle, stage=job.stage)
     problems = _problems(study, shards)
     submissions = _submissions(study, sources, problems)
     judged: list[Judgement] = []
@@ -61,7 +90,7 @@ def judge_bundle(
         decided = {one.submission for one in judged if one.correct is not None}
         left = [one for one in submissions if one not in decided]
         judged = [one for one in judged if one.correct is not None]
-        progress = Progress(f"judge {benchmark}/{bundle}", len(left), console)
+        progress = Progress(f"judge {job.part}/{job.benchmark}/{job.bundle}", len(left), console)
         judged += _by_model(study, shards, left, progress)
     judged.sort(key=lambda one: one.submission)
     write_interim("judgements", [interim_table("judgements", map(_row, judged))], out)
@@ -86,17 +115,25 @@ def answer_rows(path: Path) -> Iterator[tuple[str, str, str]]:
     is_message = path.name.endswith(".messages.parquet")
     table = read_interim("messages" if is_message else "outcomes", path)
     column = "proposed_answer_extracted" if is_message else "answer"
-    for row in table.to_pylist():
-        if row[column] is not None:
-            yield row["problem_uid"], row[column], cell_of(row)
+    answered = table.filter(table[column].is_valid())
+    parts = _MESSAGE_CELL if is_message else _OUTCOME_CELL
+    rows = answered.select(["problem_uid", column, *parts]).to_pydict()
+    yield from zip(rows["problem_uid"], rows[column], cells_of(rows), strict=True)
 
 
-def cell_of(row: Mapping[str, Any]) -> str:
-    """Return what identifies a message or outcome beside its problem, as a draw id."""
-    if "condition" not in row:
-        return f"judge/{row['model']}/proposed/i={row['message_index']}"
-    parts = ("study", "model", "integrator", "condition", "k", "message_index", "block", "repeat")
-    return "judge/" + "/".join(str(row[part]) for part in parts)
+def cells_of(rows: Mapping[str, Iterable[Any]]) -> list[str]:
+    """Return what identifies each message or outcome beside its problem, as a draw id.
+
+    Parameters
+    ----------
+    rows
+        Columns by name: a frame, or a dictionary of lists.
+    """
+    if "condition" not in rows:
+        parts = zip(*(rows[name] for name in _MESSAGE_CELL), strict=True)
+        return [f"judge/{model}/proposed/i={index}" for model, index in parts]
+    values = zip(*(rows[name] for name in _OUTCOME_CELL), strict=True)
+    return ["judge/" + "/".join(map(str, value)) for value in values]
 
 
 def _by_rules(
@@ -145,6 +182,7 @@ def _by_model(
         journals=journals,
         task=lambda problem: partial(judge_problem, problem),
         gather=lambda results: [one for judgements in results for one in judgements],
+        among=by_problem,
     )
     judged = run_bundle(study, work, models={"evaluator": evaluator}, progress=progress)
     return [judgement for shard in judged for judgement in shard]

@@ -21,6 +21,11 @@ class Job:
     study: Study
     console: TextIO
 
+    def say(self, text: str) -> None:
+        """Report something in the log and on the console."""
+        for target in (sys.stdout, self.console):
+            print(text, file=target, flush=True)
+
 
 @contextmanager
 def rule_job(snakemake: Any) -> Iterator[Job]:

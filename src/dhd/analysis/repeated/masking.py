@@ -51,14 +51,14 @@ def table_23(context: AnalysisContext) -> pd.DataFrame:
     for model in context.order_models(rows["model"].unique()):
         if model in repeats:
             mine = rows.iloc[np.flatnonzero((rows["model"] == model).to_numpy())]
-            table += _model_rows(model, _scored(mine, _samples(repeats[model])))
+            table += _model_rows(model, _scored(mine, message_categories(repeats[model])))
     if not table:
         raise Absent("no case of study 'masking' has a label from study 'repeats'")
     columns = ("model", "sample", "cases_n", "condition", "success_pct", "outcomes_n")
     return frame_of(table, columns)
 
 
-def _samples(blocks: ReplayBlocks) -> dict[tuple[str, int], str]:
+def message_categories(blocks: ReplayBlocks) -> dict[tuple[str, int], str]:
     """Return the category of every repeated message by (problem_uid, message_index)."""
     labels = separation(blocks.differences, blocks.valid)
     names = np.full(labels.shape, INDETERMINATE, dtype=object)

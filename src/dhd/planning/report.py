@@ -1,0 +1,120 @@
+"""Plans and powers as text for a terminal and as rows for a CSV."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+from dhd.files import replacing
+from dhd.planning.plan import PlanRow, summed
+from dhd.simulation.power import DesignPower
+
+_PLAN_HEAD: Final = (
+    "part", "stage", "family", "model", "calls", "+-", "prompt Mtok", "output Mtok",
+    "GPU-h", "shards", "jobs",
+)  # fmt: skip
+_POWER_HEAD: Final = (
+    "blocks", "problems", "calls", "W+", "W-", "C+", "C-", "false", "planted", "power", "blocked",
+)  # fmt: skip
+_TEXT_COLUMNS: Final = 4
+PLAN_COLUMNS: Final = (
+    "part",
+    "stage",
+    "family",
+    "model",
+    "benchmark",
+    "problems",
+    "calls",
+    "calls_se",
+    "prompt_tokens",
+    "output_tokens",
+    "gpu_hours",
+    "shards",
+    "jobs",
+)
+
+
+def plan_lines(rows: Sequence[PlanRow]) -> list[str]:
+    """Return a plan as aligned lines: a head, a line per part, stage and model, and the sum."""
+    cells = [[*key, *_sums(group)] for key, group in summed(rows).items()]
+    total = ["total", "", "", "", *_sums(rows)]
+    return aligned([list(_PLAN_HEAD), *cells, total], texts=_TEXT_COLUMNS)
+
+
+def _sums(rows: Sequence[PlanRow]) -> list[str]:
+    error = sum(row.calls_se**2 for row in rows) ** 0.5
+    return [
+        f"{sum(row.calls for row in rows):,.0f}",
+        "exact" if error == 0 else f"{error:,.0f}",
+        f"{sum(row.prompt_tokens for row in rows) / 1e6:,.2f}",
+        f"{sum(row.output_tokens for row in rows) / 1e6:,.2f}",
+        f"{sum(row.gpu_hours for row in rows):,.1f}",
+        f"{sum(row.shards for row in rows):,}",
+        f"{sum(row.jobs for row in rows):,}",
+    ]
+
+
+def power_lines(designs: Iterable[DesignPower]) -> list[str]:
+    """Return the power of some designs as aligned lines."""
+    cells = [
+        [
+            str(one.blocks),
+            f"{one.problems:,}",
+            f"{one.calls:,}",
+            *(
+                f"{value:.1f}"
+                for value in (
+                    one.wrong_helpful,
+                    one.wrong_harmful,
+                    one.correct_helpful,
+                    one.correct_harmful,
+                    one.false_direction,
+                    one.planted,
+                )
+            ),
+            f"{one.power:.0%}",
+            f"{one.blocked_problems:.1f}",
+        ]
+        for one in designs
+    ]
+    return aligned([list(_POWER_HEAD), *cells], texts=0)
+
+
+def aligned(rows: Sequence[Sequence[str]], *, texts: int) -> list[str]:
+    """Return rows as lines with aligned columns: the first ``texts`` to the left."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if place < texts else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def write_plan(rows: Iterable[PlanRow], path: Path) -> None:
+    """Write a plan as CSV, a line per part, stage, family, model and benchmark."""
+    with replacing(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(PLAN_COLUMNS)
+        for row in rows:
+            line = row.line
+            writer.writerow(
+                [
+                    line.part,
+                    line.stage,
+                    line.family,
+                    line.model,
+                    line.benchmark,
+                    round(row.problems, 2),
+                    round(row.calls, 1),
+                    round(row.calls_se, 1),
+                    round(row.prompt_tokens),
+                    round(row.output_tokens),
+                    round(row.gpu_hours, 3),
+                    row.shards,
+                    row.jobs,
+                ]
+            )

@@ -1,0 +1,201 @@
+"""Records of the scan → audit sample → evaluations of every evaluator (Appendix K)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, TextIO
+
+import pandas as pd
+
+from dhd.analysis.context import AnalysisContext
+from dhd.answers import normalise_answer
+from dhd.audits import AuditSubmission, Triplet, balanced, saved_submissions, saved_triplets
+from dhd.config.audits import EvaluatorsSettings
+from dhd.config.load import Study
+from dhd.deliberation import ProtocolSetup
+from dhd.errors import ConfigError
+from dhd.judging import Judgement, Submission, judge_with_model
+from dhd.layout import StudyPaths
+from dhd.problems import Problem
+from dhd.progress import Progress
+from dhd.prompts import PromptSet
+from dhd.records import TABLES, load_records, write_table
+from dhd.requests import Generate
+from dhd.stages.bundles import bundle_work, run_bundle, study_bundles
+from dhd.stages.interim import call_columns
+from dhd.stages.manifests import read_manifest, write_manifest
+
+Judged = tuple[AuditSubmission, Judgement]
+_COLUMNS: Final = (
+    *(column.name for column in TABLES["evaluations"].columns),
+    "reason",
+    *call_columns(None),
+)
+
+
+def choose_audit(study: Study, records: Path, out: Path) -> str:
+    """Choose what all evaluators judge and write it; return lines for the log.
+
+    Submissions are balanced by family, benchmark and kind, triplets of each family by
+    benchmark and six cells.
+
+    Parameters
+    ----------
+    records
+        Records folder of the scan.
+    out
+        Where the manifest goes.
+    """
+    settings, seed = _settings(study), study.settings.studies.seed
+    context = AnalysisContext(load_records(records), study.settings.analysis)
+    saved = list(saved_submissions(context.records))
+    submissions = balanced(
+        saved,
+        settings.submissions,
+        stratum=lambda one: (one.model, one.benchmark, one.kind),
+        group=lambda one: one.problem_uid,
+        key=lambda one: one.submission_id,
+        seed=seed,
+        label="evaluators/submissions",
+    )
+    triplets = {
+        family: _choose_triplets(context, family, settings.triplets, seed)
+        for family in study.settings.families
+    }
+    chosen = [
+        one for some in triplets.values() for triplet in some for one in triplet.submissions()
+    ]
+    write_manifest(
+        out,
+        {
+            "study": "evaluators",
+            "seed": seed,
+            "wanted": {"submissions": settings.submissions, "triplets": settings.triplets},
+            "found": {
+                "submissions": len(submissions),
+                "triplets": {family: len(some) for family, some in triplets.items()},
+            },
+            "triplet_cells": {family: _cells(some) for family, some in triplets.items()},
+            "submissions": [asdict(one) for one in [*submissions, *chosen]],
+        },
+    )
+    lines = [f"{len(submissions)} of {settings.submissions} wanted submissions"]
+    lines += [
+        f"{len(some)} of {settings.triplets} wanted triplets of {family}"
+        for family, some in triplets.items()
+    ]
+    return "\n".join(lines)
+
+
+def audit_benchmark(
+    study: Study,
+    evaluator: str,
+    benchmark: str,
+    manifest: Path,
+    out: Path,
+    console: TextIO | None = None,
+) -> None:
+    """Let one evaluator judge the sample's submissions to one benchmark and write its verdicts.
+
+    Parameters
+    ----------
+    evaluator
+        Key of its model.
+    manifest
+        The sample.
+
+    Raises
+    ------
+    IncompleteError
+        When evaluations failed that a later run asks again, or the job was told to stop.
+    """
+    by_problem: dict[str, list[AuditSubmission]] = defaultdict(list)
+    for row in read_manifest(manifest)["submissions"]:
+        if row["benchmark"] == benchmark:
+            by_problem[row["problem_uid"]].append(AuditSubmission(**row))
+    setup = ProtocolSetup.of(study.settings, PromptSet(study.settings.prompts, study.root))
+    bundles = study_bundles(study, benchmark, "judging").values()
+    work = bundle_work(
+        study,
+        [shard for shards in bundles for shard in shards],
+        journals=StudyPaths.of(study.settings.study).journals("audits", evaluator, benchmark),
+        task=lambda problem: partial(
+            _judge_problem, study, setup, by_problem[problem.problem_uid], problem
+        ),
+        gather=lambda results: [one for judged in results for one in judged],
+        among=by_problem,
+    )
+    calls = sum(map(len, by_problem.values()))
+    judged = run_bundle(
+        study,
+        work,
+        models={"evaluator": study.models[evaluator]},
+        progress=Progress(f"audit {evaluator}/{benchmark}", calls, console),
+    )
+    rows = [_row(evaluator, *one) for shard in judged for one in shard]
+    write_table("evaluations", pd.DataFrame(rows, columns=list(_COLUMNS), dtype=object), out)
+
+
+def _settings(study: Study) -> EvaluatorsSettings:
+    evaluators = study.settings.studies.evaluators
+    if evaluators is None:
+        raise ConfigError("studies.evaluators: not in the config; add the section to run it")
+    return evaluators
+
+
+def _choose_triplets(
+    context: AnalysisContext, family: str, count: int, seed: int
+) -> Sequence[Triplet]:
+    scan = context.scans.get(family)
+    return balanced(
+        () if scan is None else saved_triplets(context.records, scan),
+        count,
+        stratum=lambda one: (one.benchmark, one.cell),
+        group=lambda one: one.problem_uid,
+        key=lambda one: one.triplet_id,
+        seed=seed,
+        label=f"evaluators/triplets/{family}",
+    )
+
+
+def _cells(triplets: Iterable[Triplet]) -> Mapping[str, int]:
+    """Return how many triplets each benchmark and cell gave, by ``benchmark/cell``."""
+    return dict(sorted(Counter(f"{one.benchmark}/{one.cell}" for one in triplets).items()))
+
+
+async def _judge_problem(
+    study: Study,
+    setup: ProtocolSetup,
+    submissions: Sequence[AuditSubmission],
+    problem: Problem,
+    generate: Generate,
+) -> list[Judged]:
+    """Judge the submissions to one problem: answers apart from the study's own verdicts."""
+    judging = study.settings.judging
+    asked = [
+        Submission(
+            problem.problem_uid,
+            normalise_answer(one.submitted),
+            "audit" if judging.share_identical_submissions else f"audit/{one.submission_id}",
+        )
+        for one in submissions
+    ]
+    judged = await asyncio.gather(
+        *(judge_with_model(problem, one, setup, judging.max_attempts, generate) for one in asked)
+    )
+    return list(zip(submissions, judged, strict=True))
+
+
+def _row(evaluator: str, submission: AuditSubmission, judgement: Judgement) -> dict[str, Any]:
+    return {
+        **asdict(submission),
+        "evaluator": evaluator,
+        "verdict": None if judgement.correct is None else int(judgement.correct),
+        "reason": judgement.reason,
+        **call_columns(judgement.completion),
+    }

@@ -1,0 +1,182 @@
+"""Which problems and messages the replay studies take, written as manifests."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+
+from dhd.analysis.context import AnalysisContext
+from dhd.analysis.repeated.masking import message_categories
+from dhd.analysis.repeated.studies import repeats_of
+from dhd.config.load import Study
+from dhd.config.studies import MaskingSettings, OrderSettings, RepeatsSettings
+from dhd.errors import RecordsError
+from dhd.messages import POOL_SIZE
+from dhd.records import Records, load_records
+from dhd.stages.manifests import read_manifest, write_manifest
+from dhd.studies import Candidate, Case, choose_cases, sample_problems
+from dhd.studies.masking import REASONING_FIELDS
+
+_STRATIFIED_LOADERS = frozenset({"omni_math_2"})
+
+
+def sample_repeats(study: Study, family: str, benchmark: str, records: Path, out: Path) -> str:
+    """Draw the problems that one family repeats and write them; return a line for the log.
+
+    Drawn are problems whose pool has five eligible messages (paper, Controlled Repeated
+    Replay Robustness).
+
+    Parameters
+    ----------
+    records
+        Records folder of the scan.
+    out
+        Where the manifest goes.
+    """
+    settings = study.settings.studies
+    wanted = cast("RepeatsSettings", settings.repeats).problems
+    candidates = _candidates(
+        load_records(records), family, benchmark, by_stratum=_is_stratified(study, benchmark)
+    )
+    chosen = sample_problems(
+        candidates, wanted, seed=settings.seed, label=f"repeats/{family}/{benchmark}"
+    )
+    return _write_sample(
+        out,
+        {"study": "repeats", "model": family, "benchmark": benchmark, "seed": settings.seed},
+        wanted=wanted,
+        available=len(candidates),
+        problems=[asdict(one) for one in chosen],
+    )
+
+
+def sample_again(
+    study: Study, replay: str, family: str, benchmark: str, repeats: Path, out: Path
+) -> str:
+    """Take the first of the repeated problems for a study that is compared with the repeats.
+
+    The order and integrator studies of one family take the same problems (Table 22).
+    """
+    settings = study.settings.studies
+    wanted = cast("OrderSettings", getattr(settings, replay)).problems
+    problems = read_manifest(repeats)["problems"]
+    return _write_sample(
+        out,
+        {"study": replay, "model": family, "benchmark": benchmark, "seed": settings.seed},
+        wanted=wanted,
+        available=len(problems),
+        problems=problems[:wanted],
+    )
+
+
+def choose_masking(study: Study, family: str, records: Path, out: Path) -> str:
+    """Choose the messages that are masked and write them; return lines for the log.
+
+    Parameters
+    ----------
+    records
+        Records folder that holds the family's controlled repeats; nothing of the masking
+        study is known when the choice is made.
+    """
+    settings = study.settings.studies
+    masking = cast("MaskingSettings", settings.masking)
+    context = AnalysisContext(load_records(records), study.settings.analysis)
+    candidates = tuple(_maskable(context, family))
+    wanted = {str(category): count for category, count in masking.cases.items()}
+    chosen = choose_cases(candidates, wanted, seed=settings.seed, label=f"masking/{family}")
+    available, found = (Counter(one.category for one in some) for some in (candidates, chosen))
+    document = {
+        "study": "masking",
+        "model": family,
+        "seed": settings.seed,
+        "wanted": wanted,
+        "available": {category: available[category] for category in wanted},
+        "found": {category: found[category] for category in wanted},
+        "cases": [asdict(case) for case in chosen],
+    }
+    write_manifest(out, document)
+    lines = [
+        f"shortfall: {category}: {found[category]} of {count} wanted messages exist"
+        for category, count in wanted.items()
+        if found[category] < count
+    ]
+    return "\n".join([*lines, f"{len(chosen)} messages of {family} are masked: {out}"])
+
+
+def _is_stratified(study: Study, benchmark: str) -> bool:
+    repeats = study.settings.studies.repeats
+    if repeats is not None and repeats.stratified is not None:
+        return benchmark in repeats.stratified
+    return study.settings.benchmarks[benchmark].loader in _STRATIFIED_LOADERS
+
+
+def _candidates(
+    records: Records, family: str, benchmark: str, *, by_stratum: bool
+) -> tuple[Candidate, ...]:
+    """Return the problems of a benchmark whose five messages are all eligible."""
+    eligible = _eligible(records.messages)
+    mine = records.messages[eligible & (records.messages["model"] == family).to_numpy()]
+    counts = mine["problem_uid"].value_counts()
+    complete = set(counts.index[counts == POOL_SIZE].astype(str))
+    problems = records.problems[records.problems["benchmark"] == benchmark]
+    strata = problems["stratum"] if by_stratum else [None] * len(problems)
+    return tuple(
+        Candidate(uid, None if pd.isna(stratum) else str(stratum))
+        for uid, stratum in zip(problems["problem_uid"].astype(str), strata, strict=True)
+        if uid in complete
+    )
+
+
+def _eligible(messages: pd.DataFrame) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Return which messages are rendered, have an answer, and were judged."""
+    answered = messages["proposed_answer_extracted"].fillna("") != ""
+    usable = messages["rendered"] & answered & messages["proposal_correct"].notna()
+    return np.asarray(usable, dtype=np.bool_)
+
+
+def _maskable(context: AnalysisContext, family: str) -> Iterator[Case]:
+    """Yield every message that has a label from all blocks, an answer, and some reasoning."""
+    blocks = repeats_of(context).get(family)
+    if blocks is None:
+        raise RecordsError(f"records of the repeats hold none of family {family!r}")
+    rows = _pool_rows(context.records.messages, family)
+    categories = message_categories(blocks)
+    for problem, uid in enumerate(blocks.problem_uids):
+        for message in range(POOL_SIZE):
+            is_labelled = blocks.valid_blocks[problem, message] == blocks.block_count
+            if is_labelled and (str(uid), message + 1) in rows:
+                yield Case(
+                    category=categories[str(uid), message + 1],
+                    benchmark=str(blocks.benchmarks[problem]),
+                    problem_uid=str(uid),
+                    message_index=message + 1,
+                )
+
+
+def _pool_rows(messages: pd.DataFrame, family: str) -> frozenset[tuple[str, int]]:
+    """Return the eligible messages of a family that have at least one reasoning field."""
+    reasoned = messages[list(REASONING_FIELDS)].notna().any(axis=1).to_numpy()
+    is_mine = (messages["model"] == family).to_numpy()
+    mine = messages[_eligible(messages) & reasoned & is_mine]
+    return frozenset(
+        zip(mine["problem_uid"].astype(str), mine["message_index"].astype(int), strict=True)
+    )
+
+
+def _write_sample(
+    out: Path,
+    head: Mapping[str, Any],
+    *,
+    wanted: int,
+    available: int,
+    problems: list[dict[str, Any]],
+) -> str:
+    write_manifest(out, {**head, "wanted": wanted, "available": available, "problems": problems})
+    shortfall = "" if available >= wanted else f"shortfall: {available} of {wanted} exist; "
+    return f"{shortfall}{len(problems)} problems drawn: {out}"

@@ -1,0 +1,44 @@
+localrules:
+    choose_audit,
+
+
+# The sample is `ancient` to the scan: once drawn it stays. Its own settings draw it anew.
+rule choose_audit:
+    input:
+        ancient(PATHS.records(SCAN) / "problems.parquet"),
+        ancient(PATHS.records(SCAN) / "messages.parquet"),
+        ancient(PATHS.records(SCAN) / "outcomes.parquet"),
+    output:
+        PATHS.audit(),
+    log:
+        PATHS.folder / "logs" / "choose_audit.log",
+    conda:
+        "../../envs/controller.yaml"
+    params:
+        settings=stage_digest(STUDY, "audit_sample") if AUDITORS else "",
+    script:
+        "../scripts/choose_audit.py"
+
+
+rule audit_benchmark:
+    input:
+        problems=PATHS.problems("{benchmark}"),
+        sample=PATHS.audit(),
+    output:
+        PATHS.bundle("audits", "{evaluator}", "{benchmark}.evaluations.parquet"),
+    log:
+        PATHS.folder / "logs" / "audit_benchmark" / "{evaluator}" / "{benchmark}.log",
+    conda:
+        "../../envs/vllm.yaml"
+    threads:
+        lambda wildcards: (
+            workflow.cores if needs_engine(STUDY.models[wildcards.evaluator]) else 1
+        )
+    resources:
+        engines=lambda wildcards: needs_engine(STUDY.models[wildcards.evaluator]),
+    params:
+        settings=lambda wildcards: stage_digest(
+            STUDY, "audits", family=wildcards.evaluator
+        ),
+    script:
+        "../scripts/audit_benchmark.py"

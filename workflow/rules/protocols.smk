@@ -1,0 +1,48 @@
+rule run_protocols:
+    input:
+        problems=PATHS.problems("{benchmark}"),
+        before=turn_before,
+    output:
+        PATHS.bundle(
+            "protocols", "{model}", "{benchmark}", "{bundle}.protocol_runs.parquet"
+        ),
+    log:
+        PATHS.folder
+        / "logs"
+        / "run_protocols"
+        / "{model}"
+        / "{benchmark}"
+        / "{bundle}.log",
+    conda:
+        "../../envs/vllm.yaml"
+    threads: lambda wildcards: workflow.cores if turn_engine(wildcards) else 1
+    resources:
+        engines=turn_engine,
+    params:
+        settings=lambda wildcards: stage_digest(
+            STUDY, "protocols", family=wildcards.model
+        ),
+        turn=lambda wildcards: protocol_turns(STUDY, wildcards.model),
+    script:
+        "../scripts/run_protocols.py"
+
+
+# Where actor and evaluator cannot share a node, jobs take turns: each asks one of them and
+# replays the answers of the other from the journal. The last turn is `run_protocols` itself.
+use rule run_protocols as run_protocols_turn with:
+    output:
+        PATHS.bundle(
+            "protocols", "{model}", "{benchmark}", "{bundle}.turn-{turn}.parquet"
+        ),
+    log:
+        PATHS.folder
+        / "logs"
+        / "run_protocols_turn"
+        / "{model}"
+        / "{benchmark}"
+        / "{bundle}.{turn}.log",
+    params:
+        settings=lambda wildcards: stage_digest(
+            STUDY, "protocols", family=wildcards.model
+        ),
+        turn=lambda wildcards: int(wildcards.turn),

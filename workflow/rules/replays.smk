@@ -1,0 +1,115 @@
+localrules:
+    sample_repeats,
+    sample_again,
+    choose_masking,
+
+
+# Samples are `ancient` to their inputs: once drawn they stay, whatever is judged or
+# added later. Their own settings (params) draw them anew.
+rule sample_repeats:
+    input:
+        ancient(PATHS.records(SCAN) / "problems.parquet"),
+        ancient(PATHS.records(SCAN) / "messages.parquet"),
+        ancient(PATHS.records(SCAN) / "outcomes.parquet"),
+    output:
+        PATHS.sample("repeats", "{model}", "{benchmark}"),
+    log:
+        PATHS.folder / "logs" / "sample_repeats" / "{model}" / "{benchmark}.log",
+    conda:
+        "../../envs/controller.yaml"
+    params:
+        settings=lambda wildcards: stage_digest(
+            STUDY,
+            "samples",
+            family=wildcards.model,
+            benchmark=wildcards.benchmark,
+            replay="repeats",
+        ),
+    script:
+        "../scripts/sample_repeats.py"
+
+
+rule sample_again:
+    input:
+        PATHS.sample("repeats", "{model}", "{benchmark}"),
+    output:
+        PATHS.sample("{replay}", "{model}", "{benchmark}"),
+    log:
+        PATHS.folder
+        / "logs"
+        / "sample_again"
+        / "{replay}"
+        / "{model}"
+        / "{benchmark}.log",
+    wildcard_constraints:
+        replay="order|integrator_swap",
+    conda:
+        "../../envs/controller.yaml"
+    params:
+        settings=lambda wildcards: stage_digest(
+            STUDY,
+            "samples",
+            family=wildcards.model,
+            benchmark=wildcards.benchmark,
+            replay=wildcards.replay,
+        ),
+    script:
+        "../scripts/sample_again.py"
+
+
+rule choose_masking:
+    input:
+        ancient(PATHS.records("repeats") / "problems.parquet"),
+        ancient(PATHS.records("repeats") / "messages.parquet"),
+        ancient(PATHS.records("repeats") / "outcomes.parquet"),
+    output:
+        PATHS.cases("{model}"),
+    log:
+        PATHS.folder / "logs" / "choose_masking" / "{model}.log",
+    conda:
+        "../../envs/controller.yaml"
+    params:
+        settings=lambda wildcards: stage_digest(
+            STUDY, "samples", family=wildcards.model, replay="masking"
+        ),
+    script:
+        "../scripts/choose_masking.py"
+
+
+rule replay_bundle:
+    input:
+        problems=PATHS.problems("{benchmark}"),
+        sample=sample_of,
+        pools=pools_to_replay,
+    output:
+        PATHS.bundle(
+            "replays",
+            "{replay}",
+            "{model}",
+            "{integrator}",
+            "{benchmark}",
+            "{bundle}.outcomes.parquet",
+        ),
+    log:
+        PATHS.folder
+        / "logs"
+        / "replay_bundle"
+        / "{replay}"
+        / "{model}"
+        / "{integrator}"
+        / "{benchmark}"
+        / "{bundle}.log",
+    conda:
+        "../../envs/vllm.yaml"
+    threads:
+        lambda wildcards: (
+            workflow.cores if needs_engine(STUDY.actor(wildcards.integrator)) else 1
+        )
+    resources:
+        engines=lambda wildcards: needs_engine(STUDY.actor(wildcards.integrator)),
+    params:
+        settings=lambda wildcards: stage_digest(
+            STUDY, "replays", family=wildcards.integrator, replay=wildcards.replay
+        ),
+    script:
+        "../scripts/replay_bundle.py"
