@@ -33,7 +33,7 @@ check: setup ## types, lint, format
 	$(BIN)/snakemake --lint
 
 test: check model ## all tests; those with the real model last, alone on the cores
-	$(BIN)/pytest --numprocesses 2 -m "not vllm"
+	$(BIN)/pytest --numprocesses 2 --dist loadfile -m "not vllm"
 	$(BIN)/pytest -m vllm
 
 bench: model ## measure what the documentation claims
