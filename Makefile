@@ -32,8 +32,9 @@ check: setup ## types, lint, format
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint
 
-test: check model ## all tests
-	$(BIN)/pytest
+test: check model ## all tests; those with the real model last, alone on the cores
+	$(BIN)/pytest --numprocesses 2 --dist loadfile -m "not vllm"
+	$(BIN)/pytest -m vllm
 
 bench: model ## measure what the documentation claims
 	$(BIN)/python bench/run.py

@@ -5,7 +5,7 @@ from snakemake.utils import min_version
 min_version("9.6")
 
 
-if "study" not in config:
+if not workflow.overwrite_configfiles:
 
     configfile: Path(workflow.basedir, "config", "config.yaml")
 

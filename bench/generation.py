@@ -73,8 +73,9 @@ def journaled(engine: Any, requests: list[Any], folder: Path) -> int:
 
 def plain(engine: Any, requests: list[Any]) -> int:
     """Ask the requests with ``LLM.generate``; return the tokens generated."""
-    from dhd.requests import KeyMaker, seed_of
     from vllm import SamplingParams
+
+    from dhd.requests import KeyMaker, seed_of
 
     model = engine._model
     maker = KeyMaker(engine.identity, 1)

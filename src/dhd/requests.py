@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 Role = Literal["recruiter", "hypothesizer", "integrator", "evaluator"]
@@ -89,6 +89,20 @@ class Completion:
     cached_tokens: int = 0
     completion_tokens: int = 0
     answered_by: str = ""
+
+
+def well_formed(completion: Completion) -> Completion:
+    """Return the completion with lone surrogates, which no table can hold, replaced by U+FFFD."""
+    changes = {}
+    for name in ("text", "raw", "reason", "finish_reason", "answered_by"):
+        value = getattr(completion, name)
+        if value and not value.isascii():
+            try:
+                value.encode()
+            except UnicodeEncodeError:
+                pairs = value.encode("utf-16", "surrogatepass")
+                changes[name] = pairs.decode("utf-16", "replace")
+    return replace(completion, **changes) if changes else completion
 
 
 #: How protocol code asks a model: it awaits one completion and never sees an engine.

@@ -75,7 +75,7 @@ def journal_lines(folder: Path) -> list[dict[str, Any]]:
 def finished_more_than_once(folder: Path) -> dict[str, int]:
     """Return the keys that have more than one successful line, with how many."""
     counts = Counter(
-        (path.name, json.loads(line)["key"])
+        (str(path), json.loads(line)["key"])
         for path in folder.glob("results/*/journal/**/*.jsonl")
         for line in path.read_text(encoding="utf-8").splitlines()
         if json.loads(line)["status"] == "ok"

@@ -42,13 +42,22 @@ def test_writes_nothing_before_the_first_append(path: Path) -> None:
     assert not path.exists()
 
 
-def test_lone_surrogates_survive(path: Path) -> None:
+def test_lone_surrogates_are_replaced_as_no_table_can_hold_them(path: Path) -> None:
     with Journal(path) as journal:
-        journal.append([ok("a", "bad \ud800 text")])
+        journal.append([ok("a", "bad \ud800 text"), ok("b", "good 🙂")])
     with Journal(path) as journal:
-        found = journal.find("a")
-    assert found is not None
-    assert found.text == "bad \ud800 text"
+        assert journal.find("a") == ok("a", "bad \ufffd text")
+        assert journal.find("b") == ok("b", "good 🙂")
+
+
+def test_outages_use_up_no_attempts(path: Path) -> None:
+    with Journal(path, max_attempts=1) as journal:
+        for reason in ("connection", "http_429", "http_503"):
+            journal.append([failed("a", reason)])
+            assert journal.find("a") is None
+            assert journal.is_retryable("a")
+        journal.append([failed("a", "timeout")])
+        assert journal.find("a") == failed("a", "timeout")
 
 
 @pytest.mark.parametrize("cut", ["mid line", "mid character", "newline only", "one byte left"])
@@ -72,10 +81,11 @@ def test_repairs_a_torn_tail_and_keeps_every_whole_line(path: Path, cut: str) ->
     assert lines == (["a", "b", "c"] if cut == "newline only" else ["a", "c"])
 
 
-def test_a_tail_of_zero_bytes_counts_as_torn(path: Path) -> None:
+@pytest.mark.parametrize("tail", [b"\0" * 4096, b"\0" * 4096 + b"\n"])
+def test_a_tail_of_zero_bytes_counts_as_torn(path: Path, tail: bytes) -> None:
     with Journal(path) as journal:
         journal.append([ok("a")])
-    path.write_bytes(path.read_bytes() + b"\0" * 4096)
+    path.write_bytes(path.read_bytes() + tail)
     with Journal(path) as journal:
         journal.append([ok("b")])
     with Journal(path) as journal:
@@ -92,7 +102,19 @@ def test_refuses_a_damaged_line_in_the_middle(path: Path) -> None:
         Journal(path)
 
 
-@pytest.mark.parametrize("line", [b"[]", b"7", b'{"key": "a", "status": "ok", "colour": 1}'])
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"[]",
+        b"7",
+        b"[" * 100_000,
+        b'{"key": "a", "status": "ok", "colour": 1}',
+        b'{"key": 5, "status": "ok"}',
+        b'{"key": "a", "status": "OK"}',
+        b'{"key": "a", "status": "ok", "finish_reason": 7}',
+        b'{"key": "a", "status": "ok", "prompt_tokens": "3"}',
+    ],
+)
 def test_refuses_a_whole_line_that_is_no_completion(path: Path, line: bytes) -> None:
     path.parent.mkdir()
     path.write_bytes(line + b"\n" + line + b"\n")

@@ -136,6 +136,25 @@ def test_more_problems_and_another_benchmark_ask_only_what_is_new(tmp_path: Path
     assert first <= {line["key"] for line in journal_lines(tmp_path)}
 
 
+def test_problems_that_move_ask_nothing_anew(tmp_path: Path) -> None:
+    source = tmp_path / "sums.jsonl"
+    write_problems(source, 7)
+    first, *others = source.read_text().splitlines(keepends=True)
+    source.write_text("".join(others))
+    settings = {
+        "families": {"alpha": {"actor": "scripted-a"}},
+        "judging": {"method": "rules"},
+        "benchmarks": {"sums": {"loader": "user", "path": str(source)}},
+        "shards": {"problems": 2},
+    }
+    snakemake(tmp_path, write_config(tmp_path, **settings), "records")
+    old = len(journal_lines(tmp_path))
+    source.write_text("".join([first, *others]))
+    asked = changed_run(tmp_path, **settings)
+    assert len(asked) == pytest.approx(old / 6, rel=0.1)
+    assert len(journal_lines(tmp_path)) == old + len(asked)
+
+
 @pytest.mark.parametrize(
     ("sections", "expected"),
     [

@@ -5,6 +5,7 @@ from snakemake.exceptions import WorkflowError
 from dhd.config.load import load_study
 from dhd.errors import DhdError
 from dhd.layout import StudyPaths
+from dhd.prompts import PromptSet
 from dhd.stages.bundles import study_bundles
 from dhd.stages.parts import EVALUATORS, PROTOCOLS, SCAN, study_parts
 from dhd.stages.protocols import protocol_families, protocol_turns, turn_model
@@ -16,6 +17,7 @@ try:
     STUDY = load_study(
         config, source=", ".join(map(str, workflow.configfiles)) or "config", root=ROOT
     )
+    PromptSet(STUDY.settings.prompts, ROOT)
     BUNDLES = {
         stage: {
             name: study_bundles(STUDY, name, stage)

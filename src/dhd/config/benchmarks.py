@@ -138,7 +138,10 @@ class BenchmarkSettings(Strict):
         None, min_length=1, description="Use these strata only, e.g. [t9, t10] or [SeqQA]."
     )
     expected_count: int | None = Field(
-        None, gt=0, description="Problems of a variant of the benchmark that is not the paper's."
+        None,
+        gt=0,
+        le=10_000_000,
+        description="Problems of a variant of the benchmark that is not the paper's.",
     )
 
     @model_validator(mode="after")

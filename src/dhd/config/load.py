@@ -57,10 +57,12 @@ class Study:
 
     def resolve(self, path: str) -> Path:
         """Return where an input lies: as given, else below the project's folder."""
-        given = Path(path).expanduser()
-        if given.is_absolute() or given.exists():
-            return given
-        return self.root / given
+        try:
+            given = Path(path).expanduser()
+            found = given.is_absolute() or given.exists()
+        except (OSError, RuntimeError, ValueError) as error:
+            raise ConfigError(f"path {path[:80]!r}: cannot be a path here ({error})") from error
+        return given if found else self.root / given
 
 
 def load_study(config: Mapping[str, Any], *, source: str, root: Path) -> Study:

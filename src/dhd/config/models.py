@@ -76,6 +76,8 @@ class OpenAIModel(Strict):
     def _http_only(cls, value: str) -> str:
         if not value.startswith(("http://", "https://")):
             raise ValueError("must start with http:// or https://")
+        if "@" in value.split("/")[2]:
+            raise ValueError("holds a user or password; a key comes from api_key_env")
         return value.rstrip("/")
 
     def identity(self) -> ModelIdentity:

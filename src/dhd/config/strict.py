@@ -6,4 +6,4 @@ from pydantic import BaseModel, ConfigDict
 class Strict(BaseModel):
     """A frozen settings model that refuses unknown keys and silent type changes."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)

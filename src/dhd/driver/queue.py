@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from dhd.engines.base import Engine
 from dhd.errors import EngineError
 from dhd.journal import Journal
-from dhd.requests import Completion, KeyMaker, ModelIdentity, Request
+from dhd.requests import Completion, KeyMaker, ModelIdentity, Request, well_formed
 
 _MAX_CONSECUTIVE_FAILURES = 64
 """Failures in a row, without one answer, after which the engine counts as out of order."""
@@ -181,6 +181,7 @@ class EngineQueue:
 
     def _deliver(self, completions: list[Completion]) -> None:
         """Journal first, then hand out: what a coroutine has seen is never lost."""
+        completions = [well_formed(completion) for completion in completions]
         by_journal: dict[int, tuple[Journal, list[Completion]]] = {}
         for completion in completions:
             for number, journal in self._waiting[completion.key].journals.items():

@@ -189,6 +189,8 @@ class Session(Generic[Result, Output]):
         while waiting and self._stopped_by is None:
             self._is_filling = True
             shard = await self._next_free(waiting)
+            if shard is None:
+                break
             for index in range(len(shard.work.tasks)):
                 task = asyncio.create_task(self._solve(shard, index))
                 running.add(task)
@@ -203,9 +205,9 @@ class Session(Generic[Result, Output]):
 
     async def _next_free(
         self, waiting: deque[ShardWork[Result, Output]]
-    ) -> _OpenShard[Result, Output]:
+    ) -> _OpenShard[Result, Output] | None:
         """Open the first shard that no other job holds, waiting for one if need be."""
-        while True:
+        while self._stopped_by is None:
             for _ in range(len(waiting)):
                 work = waiting.popleft()
                 shard = self._try_open(work)
@@ -215,6 +217,7 @@ class Session(Generic[Result, Output]):
             self._progress.say(f"{len(waiting)} shard(s) held by other jobs; waiting for them")
             self._is_filling = False
             await asyncio.sleep(_RETRY_LOCKED_S)
+        return None
 
     def _try_open(self, work: ShardWork[Result, Output]) -> _OpenShard[Result, Output] | None:
         lock = ShardLock(work.journal, stale_after_s=self._limits.stale_after_s)

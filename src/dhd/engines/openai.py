@@ -163,14 +163,23 @@ class OpenAIEngine:
         except httpx.TransportError:
             raise _RetriableError("connection") from None
 
+    def _without_key(self, answer: Completion) -> Completion:
+        """Return the answer with the key blotted out: an endpoint may echo what it was sent."""
+        if len(self._key) < _SHORTEST_SECRET:
+            return answer
+        texts = {
+            name: getattr(answer, name) for name in ("text", "raw", "finish_reason", "answered_by")
+        }
+        return replace(
+            answer, **{n: t.replace(self._key, "[key]") for n, t in texts.items() if t is not None}
+        )
+
     def _completion(self, key: str, response: httpx.Response) -> Completion:
         """Turn a response into a completion; raise what says how to go on otherwise."""
         status = response.status_code
         text = response.text
-        if len(self._key) >= _SHORTEST_SECRET:  # an endpoint may echo the request's headers
-            text = text.replace(self._key, "[key]")
         if status == httpx.codes.OK:
-            return _read_answer(key, text, self._settings.name)
+            return self._without_key(_read_answer(key, text, self._settings.name))
         if status in {401, 403}:
             raise EngineError(self._refused_key(status))
         if status == httpx.codes.NOT_FOUND:
@@ -223,6 +232,7 @@ def _read_answer(key: str, text: str, asked_model: str) -> Completion:
         content = message.get("content")
         reasoning = message.get("reasoning_content") or message.get("reasoning")
         usage = document.get("usage") or {}
+        reason = choice.get("finish_reason")
         cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens")
         final = final_text(content)
         output = content if content and content.strip() else reasoning
@@ -231,14 +241,14 @@ def _read_answer(key: str, text: str, asked_model: str) -> Completion:
             "ok",
             text=final,
             raw=None if output is None or output.strip() == final else output,
-            finish_reason=choice.get("finish_reason"),
+            finish_reason=None if reason is None else str(reason),
             prompt_tokens=int(usage.get("prompt_tokens") or 0),
             cached_tokens=int(cached or 0),
             completion_tokens=int(usage.get("completion_tokens") or 0),
             answered_by=str(document.get("model") or asked_model),
         )
     # Whatever shape an endpoint sends instead of an answer, it is one bad response.
-    except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
+    except (ValueError, ArithmeticError, RecursionError, LookupError, TypeError, AttributeError):
         raise _RetriableError("bad_response") from None
 
 

@@ -92,10 +92,9 @@ class LoadedModel:
 
     def add(self, key: str, prompt: list[int], request: Request, max_tokens: int) -> None:
         """Give a request to the engine; raises what the engine raises for a bad one."""
+        from vllm import SamplingParams
         from vllm.inputs import tokens_input
         from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
-
-        from vllm import SamplingParams
 
         schema = request.json_schema if self._constrained else None
         extra: dict[str, Any] = {}

@@ -14,26 +14,20 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 from dhd.errors import JournalError
-from dhd.requests import Completion
+from dhd.requests import Completion, well_formed
 
-_FIELDS = (
-    "key",
-    "status",
-    "text",
-    "reason",
-    "raw",
-    "finish_reason",
-    "prompt_tokens",
-    "cached_tokens",
-    "completion_tokens",
-    "answered_by",
-)
+_TEXTS = ("text", "reason", "raw", "finish_reason", "answered_by")
+_COUNTS = ("prompt_tokens", "cached_tokens", "completion_tokens")
+_FIELDS = ("key", "status", *_TEXTS, *_COUNTS)
 
 #: Failures that asking again cannot mend.
 PERMANENT_REASONS = frozenset({"prompt_too_long"})
+
+#: Failures of an endpoint that is away or overloaded: they say nothing about the request, so
+#: they use up none of its attempts.
+OUTAGE_REASONS = frozenset({"connection", "http_429", "http_502", "http_503", "http_504"})
 
 
 class Journal:
@@ -130,7 +124,8 @@ class Journal:
 
     def _remember(self, completion: Completion) -> None:
         if completion.status == "failed":
-            self._tries[completion.key] = self._tries.get(completion.key, 0) + 1
+            tries = int(completion.reason not in OUTAGE_REASONS)
+            self._tries[completion.key] = self._tries.get(completion.key, 0) + tries
             if self._done.get(completion.key, completion).status == "ok":
                 return
         self._done[completion.key] = completion
@@ -145,7 +140,7 @@ class Journal:
         lines = content.split(b"\n")
         for number, line in enumerate(lines, 1):
             is_last = number == len(lines)
-            if line:
+            if line.strip(b"\0"):  # a crash of the node can leave a stretch of zero bytes
                 completion = _decode(line)
                 if completion is not None:
                     self._remember(completion)
@@ -201,7 +196,15 @@ def _encode(completion: Completion) -> str:
 def _decode(line: bytes) -> Completion | None:
     """Return the completion of a line, or None when the line is damaged."""
     try:
-        document: Any = json.loads(line)
-        return Completion(**document)
-    except (ValueError, TypeError):
+        completion = Completion(**json.loads(line))
+    except (ValueError, TypeError, RecursionError):
         return None
+    texts = (getattr(completion, name) for name in _TEXTS)
+    counts = (getattr(completion, name) for name in _COUNTS)
+    is_sound = (
+        isinstance(completion.key, str)
+        and completion.status in ("ok", "failed")
+        and all(text is None or isinstance(text, str) for text in texts)
+        and all(isinstance(count, int) for count in counts)
+    )
+    return well_formed(completion) if is_sound else None

@@ -13,6 +13,7 @@ from dhd.config.models import ModelSettings
 from dhd.driver import EngineQueue, JournalQueue, Session, SessionLimits, ShardWork
 from dhd.engines.build import build_engine
 from dhd.errors import ConfigError
+from dhd.journal.holders import journals_of_problems, note_problems
 from dhd.layout import Shard, StudyPaths, cut_bundles, cut_shards
 from dhd.problems import Problem
 from dhd.progress import Progress
@@ -85,13 +86,12 @@ def bundle_work(
     """Return the work of some shards of one benchmark, a coroutine for each problem.
 
     With ``among``, only problems with these ``problem_uid`` are worked on, and shards that
-    have none of them are left out. Journals of another cut into shards that lie in the same
-    folder are read too, so that a new shard size asks nothing anew.
+    have none of them are left out. Other journals that hold requests of a shard's problems
+    are read too, so that neither another shard size nor problems that moved ask anything anew.
     """
     benchmark = shards[0].benchmark
     problems = read_problems(StudyPaths.of(study.settings.study).problems(benchmark))
-    current = {shard.name for shard in cut_shards(benchmark, len(problems), _size(study))}
-    earlier = tuple(sorted(p for p in journals.glob("*.jsonl") if p.stem not in current))
+    holders = journals_of_problems(journals)
     work = []
     for shard in shards:
         chosen = [
@@ -101,8 +101,11 @@ def bundle_work(
         ]
         if chosen:
             journal = journals / f"{shard.name}.jsonl"
+            uids = [problem.problem_uid for problem in chosen]
+            earlier = set().union(*(holders.get(uid, ()) for uid in uids)) - {journal}
+            note_problems(journal, uids)
             tasks = [task(problem) for problem in chosen]
-            work.append(ShardWork(shard.name, journal, tasks, gather, earlier))
+            work.append(ShardWork(shard.name, journal, tasks, gather, tuple(sorted(earlier))))
     return work
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -51,7 +52,9 @@ def rule_job(snakemake: Any) -> Iterator[Job]:
         try:
             root = Path(snakemake.scriptdir).resolve().parents[1]
             yield Job(load_study(snakemake.config, source="config", root=root), console)
-        except DhdError as error:
+        except (DhdError, OSError) as error:
+            if isinstance(error, OSError):  # in the log with the place, for a full disk and kin
+                traceback.print_exc()
             for target in (sys.stderr, console):
                 print(f"{snakemake.rule}: {error}", file=target, flush=True)
             raise SystemExit(1) from None
