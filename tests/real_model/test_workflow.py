@@ -23,7 +23,7 @@ JOB = PROJECT_ROOT / "tests" / "support" / "crash_job.py"
 
 
 def two_problems(folder: Path) -> Path:
-    """Write the demo's config for its first two problems; return its path."""
+    """Write the config of the demo's scan of its first two problems; return its path."""
     folder.mkdir()
     config: dict[str, Any] = yaml.safe_load((PROJECT_ROOT / "config/config.yaml").read_text())
     models = yaml.safe_load((PROJECT_ROOT / "config/models.yaml").read_text())
@@ -31,6 +31,7 @@ def two_problems(folder: Path) -> Path:
     (folder / "models.yaml").write_text(yaml.safe_dump(models))
     config["models_file"] = str(folder / "models.yaml")
     config["benchmarks"]["demo"]["limit"] = 2
+    del config["studies"]
     path = folder / "config.yaml"
     path.write_text(yaml.safe_dump(config))
     return path

@@ -19,13 +19,14 @@ async def judge_with_model(
     """Ask the evaluator until its verdict can be parsed; else the submission stays unjudged.
 
     The evaluator sees the submitted answer, the reference and the answer format, never the
-    reasoning behind the answer.
+    reasoning behind the answer. Its prompt can be equal for two problems; they never share a
+    call, whatever shards they lie in.
     """
     first = setup.request(
         "evaluator",
         setup.prompts.evaluator(problem, submission.answer),
         setup.prompts.evaluator_schema(),
-        submission.cell,
+        "/".join(filter(None, (problem.problem_uid, submission.cell))),
     )
     for attempt in range(1, max_attempts + 1):
         completion = await generate(setup.again(first, attempt))
