@@ -1,6 +1,7 @@
 """The short version of ``make simulate``: all studies on two benchmarks, against its plan."""
 
 import json
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ STUDIES = {
     "order": {"problems": 3, "blocks": 2},
     "integrator_swap": {"problems": 3, "blocks": 2, "integrators": {"gemma": ["oss"]}},
     "masking": {"families": ["gemma"], "repetitions": 2, "cases": {"indeterminate": 2}},
-    "protocols": {"problems": 3},
+    "protocols": {},
     "evaluators": {
         "models": ["sim-oss", "sim-llama-70b", "sim-gemma-27b"],
         "submissions": 60,
@@ -71,9 +72,11 @@ def test_the_plan_is_what_was_asked(finished: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.chdir(finished)
     study = load_study(short_config(finished), source="test", root=PROJECT_ROOT)
     rows = make_plan(study, Assumptions(), sample=None)
-    for family in study.settings.families:
-        planned = [row for row in rows if (row.line.part, row.line.family) == ("scan", family)]
-        lines = asked(finished, f"deliberation/{family}")
+    for family, (part, stage) in product(
+        study.settings.families, {"scan": "deliberation", "protocols": "protocols"}.items()
+    ):
+        planned = [row for row in rows if (row.line.part, row.line.family) == (part, family)]
+        lines = asked(finished, f"{stage}/{family}")
         assert sum(row.calls for row in planned) == pytest.approx(len(lines))
         for name, logged in (
             ("prompt_tokens", "prompt_tokens"),

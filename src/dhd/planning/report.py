@@ -47,7 +47,7 @@ def _sums(rows: Sequence[PlanRow]) -> list[str]:
     error = sum(row.calls_se**2 for row in rows) ** 0.5
     return [
         f"{sum(row.calls for row in rows):,.0f}",
-        "exact" if error == 0 else f"{error:,.0f}",
+        f"{error:,.0f}",
         f"{sum(row.prompt_tokens for row in rows) / 1e6:,.2f}",
         f"{sum(row.output_tokens for row in rows) / 1e6:,.2f}",
         f"{sum(row.gpu_hours for row in rows):,.1f}",

@@ -56,8 +56,12 @@ class Desk:
         self._generate = generate
 
     def draw(self, step: str) -> str:
-        """Return the draw id of a step of this run."""
-        return f"protocols/{self.setup.family}/{self._protocol}/{step}"
+        """Return the draw id of a step of this run.
+
+        The problem is part of it: a hint's prompt shows no problem, so it can be equal for two.
+        """
+        run = f"{self.setup.family}/{self.problem.problem_uid}/{self._protocol}"
+        return f"protocols/{run}/{step}"
 
     async def generate(self, request: Request) -> Completion:
         """Ask a model and count the call, whatever came of it."""
