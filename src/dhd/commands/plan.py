@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 HELP = "say what a study will ask and cost, and how much its repeats can find"
 
-_DEFAULT_SAMPLE = 20
+_DEFAULT_SAMPLE = 50
 _POPULATION = 400
 """Stand-in problems of each benchmark that powers are computed on."""
 
