@@ -30,7 +30,9 @@ class VllmModel(Strict):
     max_model_len: int = Field(gt=0, description="Context length in tokens.")
     max_in_flight: int = Field(256, gt=0, description="Requests in the engine at a time.")
     tensor_parallel_size: int = Field(1, gt=0, description="GPUs of one engine.")
-    engines_per_node: int = Field(1, gt=0, description="Engines side by side on one node.")
+    engines_per_node: int | None = Field(
+        None, gt=0, description="Engines side by side on one node; null: as many as its GPUs hold."
+    )
     structured_output: bool = Field(True, description="Constrain outputs to the JSON schema.")
     reasoning_parser: str | None = Field(None, description="vLLM's parser, e.g. openai_gptoss.")
     chat_template_kwargs: dict[str, Any] = Field(
@@ -42,6 +44,12 @@ class VllmModel(Strict):
     env: dict[str, str] = Field(
         default_factory=dict, description="Environment variables set before vLLM is imported."
     )
+
+    def engines_on(self, gpus: int | None) -> int:
+        """Return how many engines a job runs on a node with so many GPUs; 1 where unknown."""
+        if self.engines_per_node is not None or gpus is None:
+            return self.engines_per_node or 1
+        return max(1, gpus // self.tensor_parallel_size)
 
     def identity(self) -> ModelIdentity:
         """Return what distinguishes this model's answers; batch size and GPUs do not."""
@@ -80,6 +88,10 @@ class OpenAIModel(Strict):
             raise ValueError("holds a user or password; a key comes from api_key_env")
         return value.rstrip("/")
 
+    def engines_on(self, gpus: int | None) -> int:
+        """Return 0: the engine is elsewhere."""
+        return 0
+
     def identity(self) -> ModelIdentity:
         """Return what distinguishes this model's answers; the address does not."""
         return ModelIdentity(
@@ -95,9 +107,16 @@ class ScriptedModel(Strict):
     name: str = Field("scripted", min_length=1)
     max_in_flight: int = Field(256, gt=0)
     latency_s: float = Field(0.0, ge=0, description="Time that one poll takes.")
+    engines_per_node: int = Field(
+        0, ge=0, description="Engines that a job runs on a node; 0: it takes no node's GPUs."
+    )
     failed_rate: Fraction = 0.0
     invalid_rate: Fraction = 0.0
     truncated_rate: Fraction = 0.0
+
+    def engines_on(self, gpus: int | None) -> int:
+        """Return how many engines a job runs on a node, whatever GPUs it has."""
+        return self.engines_per_node
 
     def identity(self) -> ModelIdentity:
         """Return the name alone: latency does not change answers."""
@@ -126,6 +145,10 @@ class SimulatedModel(Strict):
     verdicts: VerdictSettings = VerdictSettings()
     format: FormatSettings = FormatSettings()
     lengths: LengthSettings = LengthSettings()
+
+    def engines_on(self, gpus: int | None) -> int:
+        """Return 0: a simulated model needs no GPU."""
+        return 0
 
     def identity(self) -> ModelIdentity:
         """Return name and parameters; batch size and latency do not change answers."""

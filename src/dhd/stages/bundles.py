@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal, TypeVar, get_args
 
 from dhd.benchmarks import problem_count
 from dhd.config.load import Study
@@ -21,6 +21,7 @@ from dhd.requests import Generate, Role
 from dhd.stages.prepare import read_problems
 
 Stage = Literal["deliberation", "judging", "replays", "protocols"]
+STAGES: tuple[Stage, ...] = get_args(Stage)
 Result = TypeVar("Result")
 Output = TypeVar("Output")
 #: Makes the coroutine function that works on one problem.
@@ -48,13 +49,25 @@ def study_bundles(study: Study, benchmark: str, stage: Stage) -> dict[str, tuple
         )
     count = problem_count(benchmark, entry, path)
     shards = cut_shards(benchmark, count, settings.shards.problems)
+    return cut_bundles(shards, bundle_size(study, stage))
+
+
+def bundle_size(study: Study, stage: Stage) -> int:
+    """Return how many shards one job of a stage takes: its shards a node times its nodes."""
+    nodes = 1 if study.site is None else study.site.nodes
+    return nodes * shards_per_node(study, stage)
+
+
+def shards_per_node(study: Study, stage: Stage) -> int:
+    """Return how many shards a job of a stage takes for each of its nodes."""
+    bundles = study.settings.bundles
     sizes: dict[Stage, int] = {
-        "deliberation": settings.bundles.deliberation_shards,
-        "judging": settings.bundles.judging_shards,
-        "replays": settings.bundles.replay_shards,
-        "protocols": settings.bundles.protocol_shards,
+        "deliberation": bundles.deliberation_shards,
+        "judging": bundles.judging_shards,
+        "replays": bundles.replay_shards,
+        "protocols": bundles.protocol_shards,
     }
-    return cut_bundles(shards, sizes[stage])
+    return sizes[stage]
 
 
 def bundle_shards(study: Study, benchmark: str, bundle: str, *, stage: Stage) -> tuple[Shard, ...]:

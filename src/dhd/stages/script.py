@@ -51,7 +51,9 @@ def rule_job(snakemake: Any) -> Iterator[Job]:
             os.dup2(stream.fileno(), target.fileno())
         try:
             root = Path(snakemake.scriptdir).resolve().parents[1]
-            yield Job(load_study(snakemake.config, source="config", root=root), console)
+            site = snakemake.resources.get("site")
+            study = load_study(snakemake.config, source="config", root=root, site=site)
+            yield Job(study, console)
         except (DhdError, OSError) as error:
             if isinstance(error, OSError):  # in the log with the place, for a full disk and kin
                 traceback.print_exc()
