@@ -19,6 +19,7 @@ include: "workflow/rules/protocols.smk"
 include: "workflow/rules/audits.smk"
 include: "workflow/rules/records.smk"
 include: "workflow/rules/results.smk"
+include: "workflow/rules/status.smk"
 
 
 localrules:
