@@ -45,12 +45,6 @@ class VllmModel(Strict):
         default_factory=dict, description="Environment variables set before vLLM is imported."
     )
 
-    def engines_on(self, gpus: int | None) -> int:
-        """Return how many engines a job runs on a node with so many GPUs; 1 where unknown."""
-        if self.engines_per_node is not None or gpus is None:
-            return self.engines_per_node or 1
-        return max(1, gpus // self.tensor_parallel_size)
-
     def identity(self) -> ModelIdentity:
         """Return what distinguishes this model's answers; batch size and GPUs do not."""
         return ModelIdentity(
@@ -88,10 +82,6 @@ class OpenAIModel(Strict):
             raise ValueError("holds a user or password; a key comes from api_key_env")
         return value.rstrip("/")
 
-    def engines_on(self, gpus: int | None) -> int:
-        """Return 0: the engine is elsewhere."""
-        return 0
-
     def identity(self) -> ModelIdentity:
         """Return what distinguishes this model's answers; the address does not."""
         return ModelIdentity(
@@ -107,16 +97,12 @@ class ScriptedModel(Strict):
     name: str = Field("scripted", min_length=1)
     max_in_flight: int = Field(256, gt=0)
     latency_s: float = Field(0.0, ge=0, description="Time that one poll takes.")
-    engines_per_node: int = Field(
-        0, ge=0, description="Engines that a job runs on a node; 0: it takes no node's GPUs."
+    engines_per_node: int | None = Field(
+        None, gt=0, description="Engines that a job starts on each node; null: one in its process."
     )
     failed_rate: Fraction = 0.0
     invalid_rate: Fraction = 0.0
     truncated_rate: Fraction = 0.0
-
-    def engines_on(self, gpus: int | None) -> int:
-        """Return how many engines a job runs on a node, whatever GPUs it has."""
-        return self.engines_per_node
 
     def identity(self) -> ModelIdentity:
         """Return the name alone: latency does not change answers."""
@@ -145,10 +131,6 @@ class SimulatedModel(Strict):
     verdicts: VerdictSettings = VerdictSettings()
     format: FormatSettings = FormatSettings()
     lengths: LengthSettings = LengthSettings()
-
-    def engines_on(self, gpus: int | None) -> int:
-        """Return 0: a simulated model needs no GPU."""
-        return 0
 
     def identity(self) -> ModelIdentity:
         """Return name and parameters; batch size and latency do not change answers."""

@@ -1,12 +1,13 @@
 """One writer a shard: schedulers do resubmit jobs that still run.
 
 ``flock`` excludes writers on one host and, on most parallel file systems, on all. Where
-``flock`` is local to the node an owner file with a heartbeat stands in for it.
+``flock`` is local to the node, or missing, an owner file with a heartbeat stands in for it.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import json
 import os
@@ -18,6 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dhd.errors import JournalError
+
+#: What ``flock`` says on file systems that do not have it.
+_NO_FLOCK = frozenset({errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK})
+#: Heartbeats in a row at which the owner file cannot be read before it counts as taken away.
+_MISSES = 3
 
 _JOB_VARIABLES = ("SLURM_JOB_ID", "PBS_JOBID")
 
@@ -58,6 +64,7 @@ class ShardLock:
         self._stop = threading.Event()
         self._beats: threading.Thread | None = None
         self._lost = False
+        self._is_flocked = False
 
     def acquire(self) -> bool:
         """Take the shard; return False when another live job has it."""
@@ -65,9 +72,13 @@ class ShardLock:
         self._file = os.open(self._lock_path, os.O_RDWR | os.O_CREAT, 0o666)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._is_flocked = True
         except BlockingIOError:
             self._close()
             return False
+        except OSError as error:
+            if error.errno not in _NO_FLOCK:
+                raise
         if not self._claim():
             self._close()
             return False
@@ -105,31 +116,65 @@ class ShardLock:
             self._file = None
 
     def _claim(self) -> bool:
-        """Become the owner; flock is held, so rivals can only be on other hosts."""
-        rival = self._read_owner()
-        if rival is not None and rival.host != self._owner.host:
-            age_s = time.time() - self._owner_path.stat().st_mtime
-            if age_s < self._stale_after_s:
-                return False
-        self._owner_path.unlink(missing_ok=True)
+        """Become the owner, unless there is one who may be alive.
+
+        Hosts whose ``flock`` does not exclude each other may do this at the same time: a
+        dead owner's file is moved away by one of them, and only one makes the next.
+        """
+        if self._owner_path.exists() and not self._bury():
+            return False
+        mine = self._owner_path.with_name(f".{self._owner_path.name}.{self._owner.token}")
+        document = {name: getattr(self._owner, name) for name in Owner.__slots__}
+        mine.write_text(json.dumps(document), encoding="utf-8")
         try:
-            file = os.open(self._owner_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+            os.link(mine, self._owner_path)  # whole or not at all, and never over another's
         except FileExistsError:
             return False
-        with os.fdopen(file, "w", encoding="utf-8") as stream:
-            json.dump({name: getattr(self._owner, name) for name in Owner.__slots__}, stream)
-        return self._read_owner() == self._owner
+        finally:
+            mine.unlink()
+        return self._read_owner(self._owner_path) == self._owner
 
-    def _read_owner(self) -> Owner | None:
+    def _bury(self) -> bool:
+        """Move the file of a dead owner away; return False when the owner may be alive."""
+        rival = self._read_owner(self._owner_path)
+        if not self._is_dead(rival):
+            return False
+        grave = self._owner_path.with_name(f".{self._owner_path.name}.{self._owner.token}.old")
         try:
-            document = json.loads(self._owner_path.read_text(encoding="utf-8"))
+            self._owner_path.rename(grave)
+        except FileNotFoundError:
+            return True
+        is_rival = self._read_owner(grave) == rival
+        if not is_rival:  # another host was faster and this is its own: put it back
+            with contextlib.suppress(FileExistsError):
+                os.link(grave, self._owner_path)
+        grave.unlink()
+        return is_rival
+
+    def _is_dead(self, rival: Owner | None) -> bool:
+        """Return whether an owner is certainly gone: on this host, or without heartbeat."""
+        if rival is not None and rival.host == self._owner.host:
+            return self._is_flocked or not Path(f"/proc/{rival.pid}").exists()
+        try:
+            age_s = time.time() - self._owner_path.stat().st_mtime
+        except FileNotFoundError:
+            return True
+        return age_s >= self._stale_after_s
+
+    @staticmethod
+    def _read_owner(path: Path) -> Owner | None:
+        try:
+            document = json.loads(path.read_text(encoding="utf-8"))
             return Owner(**document)
         except (OSError, ValueError, TypeError):
             return None
 
     def _beat(self) -> None:
+        misses = 0
         while not self._stop.wait(self._stale_after_s / 6):
-            if self._read_owner() != self._owner:
+            found = self._read_owner(self._owner_path)
+            misses = misses + 1 if found is None else 0
+            if found not in (None, self._owner) or misses >= _MISSES:
                 self._lost = True
                 return
             with contextlib.suppress(OSError):  # a late beat is made up by the next
