@@ -24,18 +24,16 @@ rule audit_benchmark:
     input:
         problems=PATHS.problems("{benchmark}"),
         sample=PATHS.audit(),
+        models=ancient(lambda wildcards: staged(wildcards.evaluator)),
     output:
         PATHS.bundle("audits", "{evaluator}", "{benchmark}.evaluations.parquet"),
     log:
         PATHS.folder / "logs" / "audit_benchmark" / "{evaluator}" / "{benchmark}.log",
     conda:
         "../../envs/vllm.yaml"
-    threads:
-        lambda wildcards: (
-            workflow.cores if needs_engine(STUDY.models[wildcards.evaluator]) else 1
-        )
+    threads: job_threads(audit_job)
     resources:
-        engines=lambda wildcards: needs_engine(STUDY.models[wildcards.evaluator]),
+        **resources_of(audit_job),
     params:
         settings=lambda wildcards: stage_digest(
             STUDY, "audits", family=wildcards.evaluator

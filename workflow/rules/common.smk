@@ -6,16 +6,25 @@ from dhd.config.load import load_study
 from dhd.errors import DhdError
 from dhd.layout import StudyPaths
 from dhd.prompts import PromptSet
+from dhd.sites import site_file
 from dhd.stages.bundles import study_bundles
+from dhd.stages.jobs import check_plan, job_resources
 from dhd.stages.parts import EVALUATORS, PROTOCOLS, SCAN, study_parts
 from dhd.stages.protocols import protocol_families, protocol_turns, turn_model
 from dhd.stages.settings import stage_digest
 
 ROOT = Path(workflow.basedir)
 
+# A cluster's profile names its site file as a default resource, so that the controller, its
+# jobs and the submit command know it alike.
+SITE = site_file(getattr(workflow.resource_settings.default_resources, "args", ()))
+
 try:
     STUDY = load_study(
-        config, source=", ".join(map(str, workflow.configfiles)) or "config", root=ROOT
+        config,
+        source=", ".join(map(str, workflow.configfiles)) or "config",
+        root=ROOT,
+        site=SITE,
     )
     PromptSet(STUDY.settings.prompts, ROOT)
     BUNDLES = {
@@ -25,6 +34,8 @@ try:
         }
         for stage in ("deliberation", "judging", "replays", "protocols")
     }
+    for warning in check_plan(STUDY, jobs=workflow.resource_settings.nodes):
+        logger.warning(warning)
 except DhdError as error:
     raise WorkflowError(str(error)) from None
 
@@ -61,9 +72,55 @@ def benchmark_source(wildcards):
     return STUDY.resolve(entry.path)
 
 
-def needs_engine(model):
-    """Return how many of the machine's engines a model takes: in-job models take one."""
-    return int(model is not None and model.engine == "vllm")
+def job_threads(job):
+    """Return a rule's threads: all for an in-job model, where jobs share one machine."""
+
+    def threads(wildcards):
+        asked = job_resources(STUDY, *job(wildcards))
+        return workflow.cores if asked["engines"] else 1
+
+    return threads
+
+
+def resources_of(job):
+    """Return a rule's resources; ``job`` gives stage, model and number of shards."""
+
+    def one(key):
+        return lambda wildcards: job_resources(STUDY, *job(wildcards))[key]
+
+    return {key: one(key) for key in job_resources(STUDY, "deliberation", None, 1)}
+
+
+def deliberation_job(wildcards):
+    """Return stage, model and number of shards of a deliberation job."""
+    shards = BUNDLES["deliberation"][wildcards.benchmark][wildcards.bundle]
+    return "deliberation", STUDY.actor(wildcards.model), len(shards)
+
+
+def replay_job(wildcards):
+    """Return stage, model and number of shards of a replay job."""
+    shards = BUNDLES["replays"][wildcards.benchmark][wildcards.bundle]
+    return "replays", STUDY.actor(wildcards.integrator), len(shards)
+
+
+def judging_job(wildcards):
+    """Return stage, model and number of shards of a judging job."""
+    shards = judging_bundles(wildcards.part)[wildcards.benchmark][wildcards.bundle]
+    stage = "judging" if wildcards.part == SCAN else "replays"
+    return stage, STUDY.evaluator(), len(shards)
+
+
+def protocol_job(wildcards):
+    """Return stage, model and number of shards of one turn of the protocols."""
+    turn = getattr(wildcards, "turn", protocol_turns(STUDY, wildcards.model))
+    shards = BUNDLES["protocols"][wildcards.benchmark][wildcards.bundle]
+    return "protocols", turn_model(STUDY, wildcards.model, int(turn)), len(shards)
+
+
+def audit_job(wildcards):
+    """Return stage, model and number of shards of an audit job."""
+    shards = sum(map(len, BUNDLES["judging"][wildcards.benchmark].values()))
+    return "audits", STUDY.models[wildcards.evaluator], shards
 
 
 def deliberated(benchmark, bundles, models=FAMILIES, kinds=KINDS):
@@ -102,12 +159,6 @@ def turn_before(wildcards):
     at = wildcards.model, wildcards.benchmark
     stem = f"{wildcards.bundle}.turn-{turn - 1:02d}.parquet"
     return [PATHS.bundle("protocols", *at, stem)] if turn > 1 else []
-
-
-def turn_engine(wildcards):
-    """Return how many of the machine's engines a turn takes."""
-    turn = getattr(wildcards, "turn", protocol_turns(STUDY, wildcards.model))
-    return needs_engine(turn_model(STUDY, wildcards.model, int(turn)))
 
 
 def evaluations(benchmark):

@@ -2,6 +2,7 @@ rule run_protocols:
     input:
         problems=PATHS.problems("{benchmark}"),
         before=turn_before,
+        models=ancient(staged_for_protocols),
     output:
         PATHS.bundle(
             "protocols", "{model}", "{benchmark}", "{bundle}.protocol_runs.parquet"
@@ -15,9 +16,9 @@ rule run_protocols:
         / "{bundle}.log",
     conda:
         "../../envs/vllm.yaml"
-    threads: lambda wildcards: workflow.cores if turn_engine(wildcards) else 1
+    threads: job_threads(protocol_job)
     resources:
-        engines=turn_engine,
+        **resources_of(protocol_job),
     params:
         settings=lambda wildcards: stage_digest(
             STUDY, "protocols", family=wildcards.model

@@ -81,6 +81,7 @@ rule replay_bundle:
         problems=PATHS.problems("{benchmark}"),
         sample=sample_of,
         pools=pools_to_replay,
+        models=ancient(staged_actor),
     output:
         PATHS.bundle(
             "replays",
@@ -101,12 +102,9 @@ rule replay_bundle:
         / "{bundle}.log",
     conda:
         "../../envs/vllm.yaml"
-    threads:
-        lambda wildcards: (
-            workflow.cores if needs_engine(STUDY.actor(wildcards.integrator)) else 1
-        )
+    threads: job_threads(replay_job)
     resources:
-        engines=lambda wildcards: needs_engine(STUDY.actor(wildcards.integrator)),
+        **resources_of(replay_job),
     params:
         settings=lambda wildcards: stage_digest(
             STUDY, "replays", family=wildcards.integrator, replay=wildcards.replay

@@ -14,7 +14,7 @@ from dhd.config.strict import Strict
 from dhd.config.study import StudySettings
 from dhd.config.study_faults import study_faults
 from dhd.errors import ConfigError
-from dhd.sites.load import load_site
+from dhd.sites.load import read_site
 from dhd.sites.site import Site
 
 
@@ -91,7 +91,7 @@ def load_study(
     if not models_path.is_absolute() and not models_path.exists():
         models_path = root / models_path
     models = validated(ModelsFile, read_yaml(models_path), str(models_path)).models
-    place = None if site is None else load_site(site, root=root)
+    place = None if site is None else read_site(site, root)
     study = Study(settings, models, root, place)
     faults = _cross_faults(study)
     if faults:

@@ -1,7 +1,7 @@
 """Sites: where jobs run, what a user says about it, and what the machine's queues allow."""
 
 from dhd.sites.jobs import JobSize, cpu_job, engine_job, engines
-from dhd.sites.load import load_site
+from dhd.sites.load import read_site, site_file
 from dhd.sites.prologue import prologue
 from dhd.sites.queues import Machine, QueueRules
 from dhd.sites.site import Site
@@ -14,6 +14,7 @@ __all__ = [
     "cpu_job",
     "engine_job",
     "engines",
-    "load_site",
     "prologue",
+    "read_site",
+    "site_file",
 ]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from dhd.config.models import ModelSettings
+from dhd.engines.placement import engines_on_node
 from dhd.sites.site import Site
 from dhd.sites.times import minutes_of
 
@@ -37,24 +38,24 @@ def engines(model: ModelSettings | None, site: Site | None) -> int:
     """Return how many engines of a model a job runs on each node; 0 where none is in the job."""
     if model is None:
         return 0
-    return model.engines_on(None if site is None else site.gpus_of_node)
+    return engines_on_node(model, 0 if site is None else site.gpus_of_node)
 
 
 def engine_job(site: Site, shards: int, shards_per_node: int) -> JobSize:
     """Return the size of a job with engines: as many nodes as its shards need, at most a site's.
 
-    A queue's minimum is kept even where fewer nodes would do.
+    Where the queue takes no job as small as that, it is the smallest that the queue takes.
     """
     rules = site.rules(site.queue)
     if site.gpus is not None:
         return JobSize(site.queue, 1, site.gpus, site.walltime)
-    least = 1 if rules is None else rules.least
-    nodes = min(max(ceil(shards / shards_per_node), least), site.nodes)
+    nodes = ceil(shards / shards_per_node)
+    if rules is not None:
+        nodes = rules.at_least(nodes, site.walltime)
+    nodes = min(nodes, site.nodes)
     return JobSize(site.queue, nodes, nodes, site.walltime)
 
 
 def cpu_job(site: Site) -> JobSize:
     """Return the size of a job without engines: one node, or one GPU's share of it."""
-    rules = site.rules(site.cpu_queue)
-    least = rules.least if rules is not None and rules.unit == "gpus" else 1
-    return JobSize(site.cpu_queue, 1, least, site.cpu_walltime)
+    return JobSize(site.cpu_queue, 1, 1, site.cpu_walltime)

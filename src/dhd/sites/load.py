@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterable
 from pathlib import Path
 
 from dhd.config.reading import faults_text, read_settings
@@ -13,7 +14,7 @@ from dhd.sites.site import Site, SiteFile
 QUEUES_FILE = "queues.yaml"
 
 
-def load_site(file: str | Path, *, root: Path) -> Site:
+def read_site(file: str | Path, root: Path) -> Site:
     """Check a site file and the rules of its machine.
 
     Parameters
@@ -33,11 +34,20 @@ def load_site(file: str | Path, *, root: Path) -> Site:
     settings = read_settings(SiteFile, path)
     rules = path.parent / QUEUES_FILE
     machine = read_settings(Machine, rules) if rules.exists() else None
-    site = Site(**dict(settings), file=str(path), machine=machine)
+    site = Site(**dict(settings), file=str(path.resolve()), machine=machine)
     faults = _queue_faults(site)
     if faults:
         raise ConfigError(faults_text(faults, str(path)))
     return site
+
+
+def site_file(default_resources: Iterable[str]) -> str | None:
+    """Return the site file that a profile names, from its ``name=value`` default resources."""
+    for argument in default_resources:
+        name, _, value = argument.partition("=")
+        if name == "site":
+            return value.strip("'\"")
+    return None
 
 
 def _queue_faults(site: Site) -> list[str]:

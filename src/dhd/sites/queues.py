@@ -62,10 +62,21 @@ class QueueRules(Strict):
         if minutes_of(walltime) < minutes_of(self.min_walltime):
             yield f"takes jobs of at least {self.min_walltime}, not {walltime}"
 
-    @property
-    def least(self) -> int:
-        """Return the smallest size that the queue takes."""
-        return min(self.counts or [self.sizes[0].min])
+    def at_least(self, size: int, walltime: str) -> int:
+        """Return the smallest size, not below ``size``, that may run for this walltime.
+
+        ``size`` itself where the queue takes no such job.
+        """
+        minutes = minutes_of(walltime)
+        fitting = [one for one in self.sizes if minutes_of(one.max_walltime) >= minutes]
+        larger = [max(size, one.min) for one in fitting if size <= one.max]
+        if self.counts is not None:
+            larger = [count for count in self.counts if count >= size]
+        return min(larger, default=size)
+
+    def takes(self, size: int, walltime: str) -> bool:
+        """Return whether a job of this size and walltime breaks no rule."""
+        return not any(self.faults(size, walltime))
 
 
 class Machine(Strict):
