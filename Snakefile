@@ -11,6 +11,7 @@ if not workflow.overwrite_configfiles:
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/staging.smk"
 include: "workflow/rules/benchmarks.smk"
 include: "workflow/rules/deliberation.smk"
 include: "workflow/rules/replays.smk"

@@ -64,6 +64,10 @@ class StudyPaths:
         """Return the folder of the engines' status files."""
         return self.folder / "status"
 
+    def staged(self, model: str) -> Path:
+        """Return the note of a model's checked files."""
+        return self.folder / "models" / f"{model}.json"
+
     def bundle(self, stage: str, *parts: str) -> Path:
         """Return the stem of a bundle's Parquet files."""
         return self.folder.joinpath("bundles", stage, *parts)
