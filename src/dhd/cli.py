@@ -29,13 +29,18 @@ def build_parser() -> argparse.ArgumentParser:
     for name, module in _subcommands().items():
         sub = choices.add_parser(name, help=module.HELP, description=module.HELP)
         module.add_arguments(sub)
-        sub.set_defaults(run=module.run)
+        takes_further = getattr(module, "TAKES_FURTHER_ARGUMENTS", False)
+        sub.set_defaults(run=module.run, takes_further=takes_further)
     return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run ``dhd``; return the exit code (2 for an error that the user can mend)."""
-    args = build_parser().parse_args(argv)
+    parser = build_parser()
+    args, further = parser.parse_known_args(argv)
+    if further and not args.takes_further:
+        parser.error(f"unrecognized arguments: {' '.join(further)}")
+    args.further = further
     try:
         return int(args.run(args))
     except DhdError as error:
