@@ -132,11 +132,11 @@ class ShardLock:
             return False
         finally:
             mine.unlink()
-        return self._read_owner(self._owner_path) == self._owner
+        return read_owner(self._owner_path) == self._owner
 
     def _bury(self) -> bool:
         """Move the file of a dead owner away; return False when the owner may be alive."""
-        rival = self._read_owner(self._owner_path)
+        rival = read_owner(self._owner_path)
         if not self._is_dead(rival):
             return False
         grave = self._owner_path.with_name(f".{self._owner_path.name}.{self._owner.token}.old")
@@ -144,7 +144,7 @@ class ShardLock:
             self._owner_path.rename(grave)
         except FileNotFoundError:
             return True
-        is_rival = self._read_owner(grave) == rival
+        is_rival = read_owner(grave) == rival
         if not is_rival:  # another host was faster and this is its own: put it back
             with contextlib.suppress(FileExistsError):
                 os.link(grave, self._owner_path)
@@ -161,21 +161,33 @@ class ShardLock:
             return True
         return age_s >= self._stale_after_s
 
-    @staticmethod
-    def _read_owner(path: Path) -> Owner | None:
-        try:
-            document = json.loads(path.read_text(encoding="utf-8"))
-            return Owner(**document)
-        except (OSError, ValueError, TypeError):
-            return None
-
     def _beat(self) -> None:
         misses = 0
         while not self._stop.wait(self._stale_after_s / 6):
-            found = self._read_owner(self._owner_path)
+            found = read_owner(self._owner_path)
             misses = misses + 1 if found is None else 0
             if found not in (None, self._owner) or misses >= _MISSES:
                 self._lost = True
                 return
             with contextlib.suppress(OSError):  # a late beat is made up by the next
                 os.utime(self._owner_path)
+
+
+def forget_dead_owner(journal: Path, pid: int) -> None:
+    """Free a shard whose owner was a process of this host that has ended.
+
+    Other hosts need not wait then until its heartbeat is stale.
+    """
+    path = journal.with_suffix(".owner")
+    owner = read_owner(path)
+    if owner is not None and (owner.host, owner.pid) == (socket.gethostname(), pid):
+        path.unlink(missing_ok=True)
+
+
+def read_owner(path: Path) -> Owner | None:
+    """Return who an owner file names; None where there is none or it cannot be read."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        return Owner(**document)
+    except (OSError, ValueError, TypeError):
+        return None
