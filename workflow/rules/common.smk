@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -6,6 +7,7 @@ from dhd.config.load import load_study
 from dhd.errors import DhdError
 from dhd.layout import StudyPaths
 from dhd.prompts import PromptSet
+from dhd.schedulers.base import prepare
 from dhd.sites import site_file
 from dhd.stages.bundles import study_bundles
 from dhd.stages.jobs import check_plan, job_resources
@@ -34,7 +36,12 @@ try:
         }
         for stage in ("deliberation", "judging", "replays", "protocols")
     }
-    for warning in check_plan(STUDY, jobs=workflow.resource_settings.nodes):
+    if workflow.is_main_process and STUDY.site is not None:
+        told = prepare(STUDY.site, Path(workflow.workdir_init))
+        checked = replace(STUDY, site=told)
+    else:
+        checked = STUDY
+    for warning in check_plan(checked, jobs=workflow.resource_settings.nodes):
         logger.warning(warning)
 except DhdError as error:
     raise WorkflowError(str(error)) from None

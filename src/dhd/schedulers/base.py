@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol, cast
 
+from dhd.sites.site import Site
+
 
 @dataclass(frozen=True, slots=True)
 class SchedulerJob:
@@ -45,3 +47,23 @@ class Scheduler(Protocol):
 def scheduler(name: str) -> Scheduler:
     """Return the scheduler of a site file's ``scheduler``."""
     return cast("Scheduler", importlib.import_module(f"dhd.schedulers.{name}"))
+
+
+def prepare(site: Site, folder: Path) -> Site:
+    """Make a working directory ready to submit from.
+
+    Returns
+    -------
+    Site
+        The same, with what its scheduler says of its queues where no file does.
+
+    Raises
+    ------
+    ConfigError
+        When the site file asks for what its scheduler cannot do.
+    """
+    if site.scheduler == "slurm":
+        from dhd.schedulers import slurm
+
+        return slurm.prepare(site, folder)
+    return site

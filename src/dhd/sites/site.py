@@ -43,6 +43,9 @@ class SiteFile(Strict):
     )
     gres: str | None = Field(None, description="Slurm: GPUs of a node; null: gpu:gpus_per_node.")
     cpus: int | None = Field(None, gt=0, description="Slurm: CPUs of a node that a job takes.")
+    memory_gb: int | None = Field(
+        None, gt=0, description="Slurm: memory of a node that a job takes; null: Slurm's default."
+    )
     options: str = Field("", description="Slurm: further options of sbatch.")
     setup: list[str] = Field(
         default_factory=list, description="Shell lines at a job's start: modules, environments."
