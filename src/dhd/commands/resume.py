@@ -13,7 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
     parser.add_argument("--profile", required=True, help="as for snakemake, e.g. polaris")
     parser.add_argument(
-        "--force",
+        "--controller-is-gone",
         action="store_true",
         help="the Snakemake that was noted on another host is gone for sure",
     )
@@ -23,5 +23,5 @@ def run(args: argparse.Namespace) -> int:
     """Resume; on success this process becomes Snakemake."""
     from dhd.schedulers.resume import resume
 
-    resume(args.profile, args.further, force=args.force)
+    resume(args.profile, args.further, is_gone=args.controller_is_gone)
     return 0

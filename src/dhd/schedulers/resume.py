@@ -19,7 +19,7 @@ _CANCELLED_WITHIN_S = 300.0
 _POLL_S = 5.0
 
 
-def resume(profile: str, arguments: Sequence[str], *, force: bool = False) -> None:
+def resume(profile: str, arguments: Sequence[str], *, is_gone: bool = False) -> None:
     """Cancel the orphaned jobs of the working directory, unlock it, and run Snakemake again.
 
     Orphans are cancelled, never adopted: what they have finished is in their journals. On
@@ -29,8 +29,8 @@ def resume(profile: str, arguments: Sequence[str], *, force: bool = False) -> No
     ----------
     arguments
         Further arguments of Snakemake.
-    force
-        Start even where a Snakemake on another host may still run.
+    is_gone
+        Whether the Snakemake that was noted is known to be gone, as on a host that is down.
 
     Raises
     ------
@@ -42,10 +42,10 @@ def resume(profile: str, arguments: Sequence[str], *, force: bool = False) -> No
     """
     folder = Path.cwd()
     other = other_controller(folder)
-    if other is not None and not force:
+    if other is not None and not is_gone:
         raise ConfigError(
             f"{folder}: Snakemake seems to run here ({other}); stop it first, or, when it is gone "
-            "for sure, add --force"
+            "for sure, add --controller-is-gone"
         )
     site = profile_site(profile)
     if site is not None:
