@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dhd.driver import ShardWork
+from dhd.driver import Session, ShardWork
 from dhd.errors import DhdError, IncompleteError
 from dhd.ranks.run_folder import RunFolder
 from dhd.ranks.worker_job import WorkerJob
@@ -35,7 +35,8 @@ def work(run_folder: Path, number: int) -> None:
     job = mine.spec.prepare(mine.study, handover)
     try:
         shards = _from_my_place(job.work, number, mine.workers)
-        job_session(mine.study, job, mine.allocation, peers=run).run(shards)
+        session: Session[Any, None] = job_session(mine.study, job, mine.allocation, peers=run)
+        session.run(shards)
     finally:
         job.close()
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TextIO
+from typing import Any, TextIO
 
 from dhd.config.load import Study
+from dhd.driver import Session
 from dhd.engines.placement import engines_of_job
 from dhd.ranks.leader import lead
 from dhd.stages.bundle_job import Allocation
@@ -40,7 +41,8 @@ def run_bundle(
         elif allocation.nodes * per_node > 1:
             outputs = lead(study, spec, job, allocation, console)
         else:
-            outputs = job_session(study, job, allocation, console=console).run(job.work)
+            session: Session[Any, Any] = job_session(study, job, allocation, console=console)
+            outputs = session.run(job.work)
         job.write([outputs[one.name] for one in job.work])
     finally:
         job.close()
