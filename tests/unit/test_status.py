@@ -204,11 +204,17 @@ def test_two_thousand_shards_take_less_than_two_seconds(tmp_path: Path) -> None:
         for n in range(250)
     )
     note(tmp_path, stage(bundles=bundles, problems=8000.0))
+    journals = tmp_path / "journal" / ALPHA
+    journals.mkdir(parents=True)
+    done = {"stage": ALPHA, "settings": "abc", "state": "done", "problems": 4, "answered": 100}
     for name in shards:
-        put_status(tmp_path, name, state="done", answered=100, failed={}, prompt_tokens=9, beat=NOW)
+        (journals / f"{name}.status").write_text(json.dumps(done))
+    for name in shards[:100]:
+        put_owner(journals / name, NOW)
     for n in range(1000):
         put_engine(tmp_path, str(n), begun=NOW - 9, updated=NOW, answered=9)
-    begun = time.monotonic()
+    # Time of the processor: other tests run beside this one.
+    begun = time.process_time()
     overview = study_overview(tmp_path, NOW)
-    assert time.monotonic() - begun < 2
+    assert time.process_time() - begun < 2
     assert counts(overview) == (2000, 0, 0)
