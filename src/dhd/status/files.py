@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 _READERS = 16
+
+_Item = TypeVar("_Item")
+_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,20 +61,15 @@ class _Found:
 
 def read_shards(folders: Iterable[Path]) -> dict[Path, dict[str, ShardFiles]]:
     """Return what lies in folders of journals: for each folder, by the name of the shard."""
-    with ThreadPoolExecutor(_READERS) as readers:
-        found = list(readers.map(_Found, dict.fromkeys(folders)))
-        paths = [one.folder / f"{name}.status" for one in found for name in one.statuses]
-        statuses = dict(zip(paths, readers.map(_read, paths), strict=True))
+    found = _map(_Found, list(dict.fromkeys(folders)))
+    paths = [f"{one.folder}/{name}.status" for one in found for name in one.statuses]
+    documents = iter(_map(_read, paths))
     shards: dict[Path, dict[str, ShardFiles]] = {}
     for one in found:
-        names = {*one.statuses, *one.noted, *one.beats}
+        statuses = {name: next(documents) for name in one.statuses}
         shards[one.folder] = {
-            name: ShardFiles(
-                statuses.get(one.folder / f"{name}.status", {}),
-                one.beats.get(name),
-                name in one.noted,
-            )
-            for name in names
+            name: ShardFiles(statuses.get(name, {}), one.beats.get(name), name in one.noted)
+            for name in {*one.statuses, *one.noted, *one.beats}
         }
     return shards
 
@@ -79,17 +77,23 @@ def read_shards(folders: Iterable[Path]) -> dict[Path, dict[str, ShardFiles]]:
 def read_engines(folder: Path, *, without: str) -> list[Mapping[str, Any]]:
     """Return the documents of all engine processes in ``folder``; one file is none of them."""
     names = [entry.name for entry in _entries(folder)]
-    paths = [folder / name for name in names if name.endswith(".json") and name != without]
-    with ThreadPoolExecutor(_READERS) as readers:
-        return [document for document in readers.map(_read, paths) if document]
+    paths = [f"{folder}/{name}" for name in names if name.endswith(".json") and name != without]
+    return [document for document in _map(_read, paths) if document]
 
 
 def list_names(folders: Iterable[Path]) -> dict[Path, frozenset[str]]:
     """Return the names of the files in each folder."""
     distinct = list(dict.fromkeys(folders))
+    return dict(zip(distinct, _map(_names, distinct), strict=True))
+
+
+def _map(function: Callable[[_Item], _Value], items: Sequence[_Item]) -> list[_Value]:
+    """Return the function's values, computed by a few threads that take many items each."""
+    size = max(1, -(-len(items) // _READERS))
+    parts = [items[start : start + size] for start in range(0, len(items), size)]
     with ThreadPoolExecutor(_READERS) as readers:
-        listed = readers.map(_names, distinct)
-        return dict(zip(distinct, listed, strict=True))
+        values = readers.map(lambda part: [function(item) for item in part], parts)
+        return [value for part in values for value in part]
 
 
 def _names(folder: Path) -> frozenset[str]:
@@ -111,9 +115,10 @@ def _mtime(entry: os.DirEntry[str]) -> float | None:
         return None
 
 
-def _read(path: Path) -> Mapping[str, Any]:
+def _read(path: str) -> Mapping[str, Any]:
     try:
-        document = json.loads(path.read_bytes())
+        with open(path, "rb") as stream:  # noqa: PTH123 - thousands of them
+            document = json.loads(stream.read())
     except (OSError, ValueError):
         return {}
     return document if isinstance(document, dict) else {}

@@ -76,12 +76,14 @@ def count_progress(plan: StudyPlan, folder: Path, now: float) -> dict[str, Progr
         Seconds since the epoch.
     """
     journals = read_shards(folder / stage.journals for stage in plan.stages)
-    outputs = list_names(
-        (folder / output).parent
+    places = {
+        output.rpartition("/")[0]
         for stage in plan.stages
         for bundle in stage.bundles
         for output in bundle.outputs
-    )
+    }
+    listed = list_names(folder / place for place in places)
+    written = _Written({place: listed[folder / place] for place in places})
     groups: dict[str, Progress] = {}
     counted: set[Path] = set()
     for stage in plan.stages:
@@ -91,7 +93,6 @@ def count_progress(plan: StudyPlan, folder: Path, now: float) -> dict[str, Progr
             counted.add(folder / stage.journals)
             for files in shards.values():
                 _add_requests(group, files.status)
-        written = _Written(folder, outputs)
         _count_stage(group, stage, shards, written, now - plan.stale_after_s)
     for name, group in groups.items():
         group.requests_per_problem = _requests_per_problem(plan, name, group)
@@ -102,12 +103,11 @@ def count_progress(plan: StudyPlan, folder: Path, now: float) -> dict[str, Progr
 class _Written:
     """Which bundles have all their files."""
 
-    folder: Path
-    names: Mapping[Path, frozenset[str]]
+    names: Mapping[str, frozenset[str]]
 
     def has(self, bundle: BundlePlan) -> bool:
-        paths = [self.folder / output for output in bundle.outputs]
-        return all(path.name in self.names[path.parent] for path in paths)
+        places = (output.rpartition("/") for output in bundle.outputs)
+        return all(name in self.names[folder] for folder, _, name in places)
 
 
 def _count_stage(
