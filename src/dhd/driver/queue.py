@@ -91,6 +91,7 @@ class EngineQueue:
         self.longest_s = 0.0
         self.on_change: Callable[[], None] = lambda: None
         self.is_filling: Callable[[], bool] = lambda: False
+        self.is_too_late: Callable[[], bool] = lambda: False
         self._build = build
         self._keys = KeyMaker(identity, seed)
         self._engine: Engine | None = None
@@ -120,8 +121,8 @@ class EngineQueue:
         unseen_s
             What is expected until enough requests have been seen.
         """
-        now = time.monotonic()
-        oldest_s = max((now - since for since in self._in_flight.values()), default=0.0)
+        since = next(iter(self._in_flight.values()), None)  # kept in the order of asking
+        oldest_s = 0.0 if since is None else time.monotonic() - since
         has_seen = self.counts.ok >= _ENOUGH_SEEN
         return max(self.longest_s, oldest_s, 0.0 if has_seen else unseen_s)
 
@@ -142,7 +143,7 @@ class EngineQueue:
         if found is not None:
             self.counts.found += 1
             return found
-        if self._is_draining and key not in self._in_flight:
+        if key not in self._in_flight and (self._is_draining or self.is_too_late()):
             raise Stopped
         waiting = self._waiting.get(key)
         if waiting is None:

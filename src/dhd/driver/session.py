@@ -91,6 +91,7 @@ class Session(Generic[Result, Output]):
         for queue in self._distinct:
             queue.on_change = self._changed.set
             queue.is_filling = lambda: self._is_filling
+            queue.is_too_late = self._is_too_late
         pumps = [asyncio.create_task(queue.pump()) for queue in self._distinct]
         worker = asyncio.create_task(self._work())
         tasks = {worker, asyncio.create_task(self._keep_time()), *pumps}
@@ -133,20 +134,27 @@ class Session(Generic[Result, Output]):
                 queue.drain()
             self._changed.set()
 
-    def _watch_walltime(self) -> None:
-        """Stop when a request asked now might not be answered within the walltime.
+    def _is_too_late(self) -> bool:
+        """Return whether a request asked now might not be answered within the walltime; stop then.
 
-        A job that finds everything in its journals needs no time and is let through.
+        This is asked before every request and while any is outstanding: a job that finds
+        everything in its journals needs no time and is let through.
         """
-        deadline = self._limits.deadline
-        busy = [queue for queue in self._distinct if queue.outstanding]
-        if deadline is None or self._stopped_by is not None or not busy:
-            return
-        left_s = deadline - time.time()
-        expected_s = max(queue.expected_s(self._limits.longest_request_s) for queue in busy)
-        if left_s < expected_s:
-            what = f"{max(left_s, 0):.0f} s of walltime left, a request may take {expected_s:.0f} s"
-            self._stop("the end of its walltime", what, left_s)
+        if self._limits.deadline is None or self._stopped_by is not None:
+            return self._stopped_by is not None
+        left_s = self._limits.deadline - time.time()
+        unseen_s = self._limits.longest_request_s
+        expected_s = max(queue.expected_s(unseen_s) for queue in self._distinct)
+        if left_s >= expected_s:
+            return False
+        what = f"{max(left_s, 0):.0f} s of walltime left, a request may take {expected_s:.0f} s"
+        self._stop("the end of its walltime", what, left_s)
+        return True
+
+    def _watch_walltime(self) -> None:
+        is_over = time.time() >= (self._limits.deadline or float("inf"))
+        if is_over or any(queue.outstanding for queue in self._distinct):
+            self._is_too_late()
 
     async def _keep_time(self) -> None:
         """Report, sync journals and watch the time; return when a drain takes too long."""

@@ -79,8 +79,13 @@ class ShardLock:
         except OSError as error:
             if error.errno not in _NO_FLOCK:
                 raise
-        if not self._claim():
-            self._close()
+        is_mine = False
+        try:
+            is_mine = self._claim()
+        finally:
+            if not is_mine:
+                self._close()
+        if not is_mine:
             return False
         self._beats = threading.Thread(target=self._beat, daemon=True, name="shard-heartbeat")
         self._beats.start()
@@ -106,7 +111,7 @@ class ShardLock:
             self._beats.join()
             self._beats = None
         if self._file is not None:
-            if not self._lost:
+            if read_owner(self._owner_path) == self._owner:
                 self._owner_path.unlink(missing_ok=True)
             self._close()
 
@@ -118,48 +123,47 @@ class ShardLock:
     def _claim(self) -> bool:
         """Become the owner, unless there is one who may be alive.
 
-        Hosts whose ``flock`` does not exclude each other may do this at the same time: a
-        dead owner's file is moved away by one of them, and only one makes the next.
+        Hosts whose ``flock`` does not exclude each other may do this at the same time. The
+        first owner's file is linked into place, which never replaces another's.
         """
-        if self._owner_path.exists() and not self._bury():
+        rival, is_there = read_owner(self._owner_path), self._owner_path.exists()
+        if is_there and not self._is_dead(rival):
             return False
-        mine = self._owner_path.with_name(f".{self._owner_path.name}.{self._owner.token}")
+        mine = self._beside(self._owner.token)
         document = {name: getattr(self._owner, name) for name in Owner.__slots__}
         mine.write_text(json.dumps(document), encoding="utf-8")
         try:
-            os.link(mine, self._owner_path)  # whole or not at all, and never over another's
+            if is_there:
+                return self._inherit(rival, mine)
+            os.link(mine, self._owner_path)
         except FileExistsError:
             return False
         finally:
-            mine.unlink()
+            mine.unlink(missing_ok=True)
         return read_owner(self._owner_path) == self._owner
 
-    def _bury(self) -> bool:
-        """Move the file of a dead owner away; return False when the owner may be alive."""
-        rival = read_owner(self._owner_path)
-        if not self._is_dead(rival):
-            return False
-        grave = self._owner_path.with_name(f".{self._owner_path.name}.{self._owner.token}.old")
+    def _inherit(self, rival: Owner | None, mine: Path) -> bool:
+        """Replace the file of a dead owner, as the only one who may: every owner has one heir."""
+        heir = self._beside(f"{'unreadable' if rival is None else rival.token}.heir")
+        if _age_s(heir) >= self._stale_after_s:  # one who died in the middle of this
+            heir.unlink(missing_ok=True)
+        os.link(mine, heir)
         try:
-            self._owner_path.rename(grave)
-        except FileNotFoundError:
-            return True
-        is_rival = read_owner(grave) == rival
-        if not is_rival:  # another host was faster and this is its own: put it back
-            with contextlib.suppress(FileExistsError):
-                os.link(grave, self._owner_path)
-        grave.unlink()
-        return is_rival
+            if read_owner(self._owner_path) != rival:  # it has had its heir
+                return False
+            mine.replace(self._owner_path)
+        finally:
+            heir.unlink(missing_ok=True)
+        return read_owner(self._owner_path) == self._owner
+
+    def _beside(self, suffix: str) -> Path:
+        return self._owner_path.with_name(f".{self._owner_path.name}.{suffix}")
 
     def _is_dead(self, rival: Owner | None) -> bool:
         """Return whether an owner is certainly gone: on this host, or without heartbeat."""
         if rival is not None and rival.host == self._owner.host:
             return self._is_flocked or not Path(f"/proc/{rival.pid}").exists()
-        try:
-            age_s = time.time() - self._owner_path.stat().st_mtime
-        except FileNotFoundError:
-            return True
-        return age_s >= self._stale_after_s
+        return _age_s(self._owner_path, missing=float("inf")) >= self._stale_after_s
 
     def _beat(self) -> None:
         misses = 0
@@ -191,3 +195,11 @@ def read_owner(path: Path) -> Owner | None:
         return Owner(**document)
     except (OSError, ValueError, TypeError):
         return None
+
+
+def _age_s(path: Path, *, missing: float = 0.0) -> float:
+    """Return how long ago a file was touched, in seconds; ``missing`` where there is none."""
+    try:
+        return time.time() - path.stat().st_mtime
+    except FileNotFoundError:
+        return missing

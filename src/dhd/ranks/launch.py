@@ -64,26 +64,34 @@ class Launch:
             ends_s = deadline - time.time() + time.monotonic() + settings.walltime_margin_s / 2
         with self._heeding_signals():
             process = self._start()
-            beat_s = said_s = time.monotonic()
-            done = len(self._run.finished())
-            while (code := process.poll()) is None:
-                time.sleep(_LOOK_EVERY_S)
-                now, before, done = time.monotonic(), done, len(self._run.finished())
-                if self._stopped_by is not None and not self._run.is_stopped:
-                    self._say(f"{self._stopped_by} received: finishing what is in flight")
-                    self._run.stop()
-                    ends_s = min(ends_s, now + settings.drain_s + _CLOSE_S)
-                if done == self._shards > before:
-                    ends_s = min(ends_s, now + _CLOSE_S)
-                if now > ends_s:
+            try:
+                self._watch(process, settings.drain_s, ends_s)
+            finally:
+                if process.poll() is None:
                     self._kill(process)
-                if now > beat_s + _BEAT_EVERY_S:
-                    self._run.beat()
-                    beat_s = now
-                if now > said_s + _SAY_EVERY_S:
-                    self._say(f"{done} of {self._shards} shards finished")
-                    said_s = now
-            self._code = code
+            self._code = process.returncode
+
+    def _watch(self, process: subprocess.Popen[bytes], drain_s: float, ends_s: float) -> None:
+        """Return when the ranks have ended, or should have."""
+        beat_s = said_s = time.monotonic()
+        done, is_told = len(self._run.finished()), False
+        while process.poll() is None:
+            time.sleep(_LOOK_EVERY_S)
+            now, before, done = time.monotonic(), done, len(self._run.finished())
+            if self._stopped_by is not None and not is_told:
+                self._say(f"{self._stopped_by} received: finishing what is in flight")
+                self._run.stop()
+                is_told, ends_s = True, min(ends_s, now + drain_s + _CLOSE_S)
+            if done == self._shards > before:
+                ends_s = min(ends_s, now + _CLOSE_S)
+            if now > ends_s:
+                return
+            if now > beat_s + _BEAT_EVERY_S:
+                self._run.beat()
+                beat_s = now
+            if now > said_s + _SAY_EVERY_S:
+                self._say(f"{done} of {self._shards} shards finished")
+                said_s = now
 
     def raise_if_unfinished(self) -> None:
         """Raise ``IncompleteError`` unless all shards are finished; say what went wrong."""

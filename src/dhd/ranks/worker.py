@@ -16,6 +16,7 @@ from dhd.driver import Session, ShardWork
 from dhd.errors import DhdError, IncompleteError
 from dhd.ranks.run_folder import RunFolder
 from dhd.ranks.worker_job import WorkerJob
+from dhd.stages.bundle_job import BundleJob
 from dhd.stages.session import job_session
 
 
@@ -32,7 +33,7 @@ def work(run_folder: Path, number: int) -> None:
     run = RunFolder(run_folder)
     mine, handover = WorkerJob.read(run)
     run.count = mine.workers
-    job = mine.spec.prepare(mine.study, handover)
+    job: BundleJob[Any, Any] = mine.spec.prepare(mine.study, handover)
     try:
         shards = _from_my_place(job.work, number, mine.workers)
         session: Session[Any, None] = job_session(mine.study, job, mine.allocation, peers=run)
