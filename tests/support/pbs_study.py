@@ -73,7 +73,7 @@ class PbsStudy:
             command, cwd=self.folder, env=self.environment, capture_output=True, text=True
         )
 
-    def finish(self, process: subprocess.Popen[bytes], *, within_s: float = 180) -> None:
+    def finish(self, process: subprocess.Popen[bytes], *, within_s: float = 300) -> None:
         """Wait for a command that must end well."""
         try:
             code = process.wait(within_s)
@@ -109,7 +109,7 @@ class PbsStudy:
         lines = path.read_text().splitlines() if path.exists() else []
         return [call["t"] for call in map(json.loads, lines) if call["tool"] == tool]
 
-    def wait_for(self, condition: Callable[[], bool], *, within_s: float = 60) -> None:
+    def wait_for(self, condition: Callable[[], bool], *, within_s: float = 120) -> None:
         """Wait until something is so."""
         deadline = time.monotonic() + within_s
         while not condition():
@@ -153,12 +153,14 @@ def make_study(
         "account": "test-project",
         "walltime": "01:00:00",
         "filesystems": "home:eagle",
+        # A login shell forgets the stand-in's launcher, as it would a module's.
+        "setup": [f"export PATH={STAND_IN}:$PATH"],
         "environment": {"PYTHONPATH": str(PROJECT_ROOT / "src")},
         "launcher": "mpiexec -n {nodes} --ppn 1 --cpu-bind depth",
     }
     _write(folder / "profiles" / machine / "site.yaml", settings | _SITES[machine] | (site or {}))
     profile = folder / "profiles" / machine / "config.v9+.yaml"
-    text = profile.read_text().replace("status-checks: 10\n", "status-checks: 1\n")
+    text = profile.read_text().replace("status-checks: 20\n", "status-checks: 1\n")
     profile.write_text(text.replace("latency-wait: 60", "latency-wait: 10"))
     return PbsStudy(folder, machine)
 

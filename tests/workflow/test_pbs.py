@@ -176,9 +176,11 @@ def test_a_full_queue_is_waited_for(tmp_path: Path, calm: Path) -> None:
     study = make_study(
         tmp_path / "study", models=scripted(), site={"queue": "capacity"}, **ONE_PROBLEM_SHARDS
     )
-    # Somebody else's jobs in a queue that takes two: both places, one after the other.
+    # Somebody else's jobs in a queue that takes two, until they are told to end.
     qsub = ("qsub", "-A", "other", "-q", "capacity", "-N", "other", "-l", "select=1")
-    (study.folder / "other.sh").write_text("sleep 6\n")
+    (study.folder / "other.sh").write_text(
+        'until [ -e "$PBS_O_WORKDIR/release" ]; do sleep 0.5; done\n'
+    )
     for _ in range(2):
         limits = ("-l", "walltime=01:00:00", "-l", "filesystems=home")
         assert study.call(*qsub, *limits, "other.sh").returncode == 0
@@ -186,9 +188,13 @@ def test_a_full_queue_is_waited_for(tmp_path: Path, calm: Path) -> None:
     assert "takes 2 job(s) of a user, queued and running, not 20; run with --jobs 2" in (
         refused.stdout + refused.stderr
     )
-    study.finish(study.start("snakemake", "--profile", "polaris", "--jobs", "2", "records"))
+    controller = study.start("snakemake", "--profile", "polaris", "--jobs", "2", "records")
+    console = study.folder / "console.log"
+    study.wait_for(lambda: "waits to be submitted" in console.read_text(), within_s=120)
+    assert len(study.jobs()) == 2
+    (study.folder / "release").touch()
+    study.finish(controller)
     assert_as_if_nothing_had_happened(study, calm)
-    assert "waits to be submitted" in study.told()
 
 
 def test_dhd_resume_after_the_controller_was_killed(tmp_path: Path, calm: Path) -> None:

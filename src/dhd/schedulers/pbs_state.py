@@ -37,17 +37,17 @@ def done_marker(job_id: str) -> Path:
 
 def status(job_id: str) -> Status:
     """Return what became of a job, as far as is known."""
-    if done_marker(job_id).exists():
-        done_marker(job_id).unlink(missing_ok=True)
-        return "success"
     _FOLDER.mkdir(parents=True, exist_ok=True)
     with (_FOLDER / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         state = _load()
-        state["jobs"].setdefault(job_id, {"state": "Q", "code": None, "misses": 0})
-        if time.time() - state["asked"] >= _POLL_S:
+        job = state["jobs"].setdefault(job_id, {"state": "Q", "code": None, "misses": 0})
+        if done_marker(job_id).exists():
+            job.update(state="F", code=0)
+            done_marker(job_id).unlink(missing_ok=True)
+        elif time.time() - state["asked"] >= _POLL_S:
             _refresh(state)
-        found = _verdict(state["jobs"][job_id])
+        found = _verdict(job)
         if found != "running":
             del state["jobs"][job_id]
         _save(state)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
 from dhd.config.load import Study
@@ -88,11 +88,27 @@ def check_plan(study: Study, *, jobs: int | None = None) -> list[str]:
         sizes.add(job_size(study, site, stage, model, shards))
         if model is not None:
             models[names[id(model)]] = model
-    faults = [*model_faults(site, models), *queue_faults(site, sizes, jobs=jobs)]
+    faults = [
+        *model_faults(site, models),
+        *queue_faults(site, sizes, jobs=jobs),
+        *_short_walltimes(study, sizes),
+    ]
     if faults:
         lines = "".join(f"\n  {fault}" for fault in faults)
         raise ConfigError(f"{site.file}: the plan does not fit the machine:{lines}")
     return list(idle_gpus(site, models))
+
+
+def _short_walltimes(study: Study, sizes: Iterable[JobSize]) -> Iterator[str]:
+    """Yield the walltimes in which a job would stop before it has asked anything."""
+    journal = study.settings.journal
+    margin_s = journal.walltime_margin_s + journal.longest_request_s
+    for walltime in sorted({size.walltime for size in sizes if 60 * size.minutes <= margin_s}):
+        yield (
+            f"walltime = {walltime!r}: jobs stop asking {margin_s:.0f} s before their end "
+            "(journal.walltime_margin_s and longest_request_s of the study), so they would ask "
+            "nothing; give them more"
+        )
 
 
 def _planned(study: Study) -> Iterator[tuple[JobStage, ModelSettings | None, int]]:

@@ -17,6 +17,7 @@ from server import (
     KILL_DELAY_S,
     MACHINE,
     NODES,
+    RUNNER,
     SPEED,
     all_jobs,
     gpus_of,
@@ -83,8 +84,7 @@ def _environment(number: int) -> dict[str, str]:
         **{name: value for name, value in told.items() if name.startswith("PBS_O_")},
         "HOME": told["PBS_O_HOME"],
         "USER": os.environ.get("USER", "root"),
-        # The clients and the launcher are on every node's path.
-        "PATH": f"{Path(__file__).parent / 'bin'}:/usr/local/bin:/usr/bin:/bin",
+        "PATH": "/usr/local/bin:/usr/bin:/bin",
         "FAKEPBS_DIR": str(FOLDER),
         "PBS_JOBID": f"{number}.{MACHINE.server}",
         "PBS_JOBNAME": job["Job_Name"],
@@ -103,7 +103,7 @@ def _run(number: int) -> tuple[int, str | None]:
     job = load(number)
     with Path(job["Output_Path"]).open("ab") as output:
         process = subprocess.Popen(
-            ["bash", "-l", str(FOLDER / f"{number}.SC")],
+            [*RUNNER, str(FOLDER / f"{number}.SC")],
             env=environment,
             cwd=environment["HOME"],
             stdin=subprocess.DEVNULL,

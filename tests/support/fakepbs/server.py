@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import re
+import shlex
 import sys
 import time
 from collections.abc import Iterator
@@ -23,6 +24,9 @@ NODES = int(os.environ.get("FAKEPBS_NODES", "12"))
 SPEED = float(os.environ.get("FAKEPBS_SPEED", "1"))
 #: Time between SIGTERM and SIGKILL, PBS's kill_delay.
 KILL_DELAY_S = float(os.environ.get("FAKEPBS_KILL_DELAY", "2"))
+
+#: What runs a job's script; benchmarks put something cheaper here.
+RUNNER = shlex.split(os.environ.get("FAKEPBS_RUNNER", "bash -l"))
 
 Job = dict[str, Any]
 
