@@ -9,12 +9,15 @@ from typing import Any
 
 import pytest
 import yaml
+from pydantic import TypeAdapter
 
 from dhd.config.load import load_study
 from dhd.config.models import OpenAIModel, ScriptedModel, SimulatedModel, VllmModel
 from dhd.config.study import JournalSettings
 from dhd.engines.placement import engines_of_job, engines_on_node, slot_environment, visible_gpus
-from dhd.errors import EngineError, IncompleteError
+from dhd.errors import EngineError, IncompleteError, RecordsError
+from dhd.judging import Submission
+from dhd.layout import StudyPaths
 from dhd.ranks.launch import Launch
 from dhd.ranks.node_plan import NodePlan
 from dhd.ranks.run_folder import RunFolder
@@ -23,10 +26,11 @@ from dhd.stages.audits import AuditJob
 from dhd.stages.bundle_job import Allocation
 from dhd.stages.deliberate import DeliberationJob
 from dhd.stages.judge import JudgingJob
+from dhd.stages.prepare import prepare_problems, read_problems
 from dhd.stages.protocols import ProtocolJob
 from dhd.stages.replays import ReplayJob
 from dhd.stages.specs import AnySpec
-from support.studies import PROJECT_ROOT
+from support.studies import PROJECT_ROOT, SCRIPTED
 
 PAPER = yaml.safe_load((PROJECT_ROOT / "config" / "paper.yaml").read_text())
 SITE = {
@@ -131,7 +135,7 @@ def test_folders_of_dead_leaders_go_and_those_of_live_ones_stay(tmp_path: Path) 
             assert live.path.exists()
             assert not dead.path.exists()
         assert not mine.path.exists()
-    assert not parent.exists()
+    assert not list(parent.iterdir())
 
 
 def test_a_plan_survives_its_file(run: RunFolder) -> None:
@@ -203,3 +207,23 @@ def test_ranks_that_hang_after_the_last_shard_do_not_spoil_it(
     run.finish("b")
     started.wait(JournalSettings(), None)
     started.raise_if_unfinished()
+
+
+def test_workers_are_handed_what_rules_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    judging = {"method": "rules_then_llm", "evaluator": "scripted-judge"}
+    study = load_study(SCRIPTED | {"judging": judging}, source="x", root=PROJECT_ROOT)
+    source = study.resolve(str(study.settings.benchmarks["marbles"].path))
+    prepare_problems(study, "marbles", source, StudyPaths.of("scripted").problems("marbles"))
+    problems = read_problems(StudyPaths.of("scripted").problems("marbles"))
+    left = [Submission(problems[n].problem_uid, "odd") for n in (0, 5)]
+    job = JudgingJob("scan", "marbles", "0000", (Path("missing.parquet"),), Path("out.parquet"))
+    prepared = job.prepare(study, TypeAdapter(list[Submission]).dump_json(left))
+    assert [(one.name, one.expected) for one in prepared.work] == [
+        ("00000-00003", 1),
+        ("00004-00007", 1),
+    ]
+    with pytest.raises(RecordsError, match=r"missing\.parquet"):
+        job.prepare(study)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import yaml
 
@@ -23,7 +24,14 @@ from dhd.config.load import load_study_file
 from dhd.layout import StudyPaths
 from dhd.stages.interim import read_interim
 from dhd.stages.prepare import prepare_problems
-from support.studies import SCRIPTED, finished_more_than_once, journal_lines, write_problems
+from support.studies import (
+    SCRIPTED,
+    finished_more_than_once,
+    journal_lines,
+    snakemake,
+    write_config,
+    write_problems,
+)
 
 pytestmark = pytest.mark.workflow
 
@@ -289,3 +297,48 @@ def test_ranks_end_with_their_leader(calm: RankStudy, study: RankStudy) -> None:
     assert study.run() == 0, study.log()
     assert study.asked_again() <= NODES * ENGINES * IN_FLIGHT
     assert study.tables() == calm.tables()
+
+
+def whole_study(folder: Path, engines: int | None) -> Path:
+    """Run a study of all stages, each job with so many engines; return its records."""
+    folder.mkdir()
+    models = {
+        name: {"engine": "scripted", "name": name, "engines_per_node": engines}
+        for name in ("a", "judge", "other")
+    }
+    (folder / "models.yaml").write_text(yaml.safe_dump({"models": models}))
+    config = write_config(
+        folder,
+        models_file=str(folder / "models.yaml"),
+        families={"alpha": {"actor": "a"}},
+        judging={"method": "llm", "evaluator": "judge"},
+        bundles=dict.fromkeys(
+            ("deliberation_shards", "judging_shards", "replay_shards", "protocol_shards"), 9
+        ),
+        studies={
+            "repeats": {"problems": 4, "blocks": 1},
+            "protocols": {"problems": 2},
+            "evaluators": {"models": ["judge", "other"], "submissions": 20, "triplets": 4},
+        },
+    )
+    snakemake(folder, config, "records")
+    return folder / "results" / "scripted" / "records"
+
+
+def test_every_stage_ends_as_in_one_process(tmp_path: Path) -> None:
+    one, several = whole_study(tmp_path / "one", None), whole_study(tmp_path / "several", 2)
+    logs = (several.parent / "logs").rglob("*.worker-*.log")
+    assert {path.relative_to(several.parent / "logs").parts[0] for path in logs} == {
+        "deliberate_bundle",
+        "judge_bundle",
+        "replay_bundle",
+        "run_protocols",
+        "audit_benchmark",
+    }
+    for name in ("problems", "messages", "outcomes", "evaluations", "protocol_runs"):
+        expected = pd.read_parquet(one / f"{name}.parquet")
+        pd.testing.assert_frame_equal(pd.read_parquet(several / f"{name}.parquet"), expected)
+    assert not finished_more_than_once(tmp_path / "several")
+    assert Counter(line["key"] for line in journal_lines(tmp_path / "several")) == Counter(
+        line["key"] for line in journal_lines(tmp_path / "one")
+    )

@@ -57,8 +57,6 @@ class RunFolder:
             yield run
         finally:
             shutil.rmtree(run.path, ignore_errors=True)
-            with contextlib.suppress(OSError):  # another run of this bundle is there
-                parent.rmdir()
 
     def finished(self) -> frozenset[str]:
         """Return the shards that a worker finished, as of at most a second ago."""

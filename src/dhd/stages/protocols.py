@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -229,18 +230,21 @@ class _Rules:
 
     def __init__(self, study: Study) -> None:
         self._pool = ComparisonPool(limit_s=study.settings.judging.comparison_limit_s)
-        self._lock = asyncio.Lock()
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="rules")
         self._known: dict[tuple[str, str], Comparison] = {}
 
     def close(self) -> None:
         """End the comparing processes."""
+        self._thread.shutdown(cancel_futures=True)
         self._pool.close()
 
     async def compare(self, problem: Problem, answer: str) -> Comparison:
         """Compare one answer with the problem's reference."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, self._compare, problem, answer)
+
+    def _compare(self, problem: Problem, answer: str) -> Comparison:
         key = (problem.problem_uid, answer)
-        async with self._lock:
-            if key not in self._known:
-                compared = await asyncio.to_thread(self._pool.compare, problem, answer)
-                self._known[key] = compared
+        if key not in self._known:
+            self._known[key] = self._pool.compare(problem, answer)
         return self._known[key]
