@@ -8,7 +8,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,6 @@ import yaml
 
 from support.studies import PROJECT_ROOT, SCRIPTED, write_problems
 
-LAUNCHER = (
-    "env -u SLURM_JOB_NODELIST srun --overlap --nodes={nodes} --ntasks={nodes} "
-    "--ntasks-per-node=1 --kill-on-bad-exit=0 --cpu-bind=none --input=none"
-)
 _COPIED = ("Snakefile", "workflow", "profiles", "slurm")
 
 
@@ -37,10 +34,11 @@ class SlurmStudy:
         source = str(PROJECT_ROOT / "src")
         return os.environ | {"PATH": path, "PYTHONPATH": source, "DHD_SENTINEL_API_KEY": "sentinel"}
 
-    def start(self, *command: str) -> subprocess.Popen[bytes]:
-        """Start a command as a user would, its output in a file."""
+    @contextmanager
+    def started(self, *command: str) -> Iterator[subprocess.Popen[bytes]]:
+        """Start a command as a user would, its output in a file; kill it at the end."""
         with (self.folder / "console.log").open("ab") as output:
-            return subprocess.Popen(
+            process = subprocess.Popen(
                 command,
                 cwd=self.folder,
                 env=self.environment,
@@ -48,13 +46,18 @@ class SlurmStudy:
                 stderr=output,
                 start_new_session=True,
             )
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
 
-    def finish(self, process: subprocess.Popen[bytes], *, within_s: float = 240) -> None:
+    def finish(self, process: subprocess.Popen[bytes], *, within_s: float = 400) -> None:
         """Wait for a command that must end well."""
         try:
-            code = process.wait(within_s)
+            code: int | None = process.wait(within_s)
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
             code = None
         assert code == 0, f"ended with {code}\n{self.told()}"
 
@@ -71,12 +74,19 @@ class SlurmStudy:
         mine = {row[0]: row[1] for row in rows if Path(row[2]).resolve() == self.folder.resolve()}
         return dict(sorted(mine.items(), key=lambda item: int(item[0])))
 
-    def journalled(self) -> int:
-        """Return how many lines all journals have."""
-        journals = self.folder.glob("results/*/journal/**/*.jsonl")
-        return sum(path.read_bytes().count(b"\n") for path in journals)
+    def answered_in_all(self, jobs: int) -> bool:
+        """Return whether so many jobs run and each of their bundles has answers on disk."""
+        answered = [path for path in self._journals() if path.stat().st_size > 0]
+        return len(self.jobs("RUNNING")) == jobs <= len(answered)
 
-    def wait_for(self, condition: Callable[[], bool], *, within_s: float = 90) -> None:
+    def _journals(self) -> list[Path]:
+        return sorted(self.folder.glob("results/*/journal/**/*.jsonl"))
+
+    def logs(self, rule: str) -> list[Path]:
+        """Return the logs of a rule's jobs."""
+        return sorted(self.folder.glob(f"results/*/logs/{rule}/**/*.log"))
+
+    def wait_for(self, condition: Callable[[], bool], *, within_s: float = 180) -> None:
         """Wait until something is so."""
         deadline = time.monotonic() + within_s
         while not condition():
@@ -90,11 +100,25 @@ def squeue(*options: str) -> list[str]:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
 
 
+def show_job(job: str) -> dict[str, str]:
+    """Return what Slurm knows of a job."""
+    command = ["scontrol", "show", "job", "--oneliner", job]
+    shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return dict(word.split("=", maxsplit=1) for word in shown.split() if "=" in word)
+
+
+def sbatch_on(node: str, *, seconds: int) -> None:
+    """Submit a job to the partition that preempts, on all GPUs of one node."""
+    command = ["sbatch", "--partition=debug", f"--nodelist={node}", "--gres=gpu:4", "--time=5"]
+    command += ["--output=/dev/null", f"--wrap=sleep {seconds}"]
+    subprocess.run(command, check=True, capture_output=True)
+
+
 def make_study(
     folder: Path,
     *,
     models: dict[str, Any],
-    problems: int,
+    problems: int = 8,
     site: dict[str, Any] | None = None,
     **sections: Any,
 ) -> SlurmStudy:
