@@ -50,13 +50,14 @@ def resume(profile: str, arguments: Sequence[str], *, is_gone: bool = False) -> 
     site = profile_site(profile)
     if site is not None:
         end_orphans(scheduler(read_site(site, folder).scheduler), folder)
-    snakemake = [sys.executable, "-m", "snakemake", "--profile", profile, *arguments]
-    unlocked = subprocess.run([*snakemake, "--unlock"])  # noqa: S603 - our own command
+    snakemake = [sys.executable, "-m", "snakemake", "--profile", profile]
+    # Our options first: what follows `--` among the arguments would be a target.
+    unlocked = subprocess.run([*snakemake, "--unlock", *arguments])  # noqa: S603 - our own command
     if unlocked.returncode != 0:
         raise ConfigError(f"{folder}: snakemake --unlock failed; its message is above")
     sys.stdout.flush()
     # With all orphans gone, outputs marked as incomplete are nobody's: their jobs run again.
-    os.execv(sys.executable, [*snakemake, "--rerun-incomplete"])  # noqa: S606
+    os.execv(sys.executable, [*snakemake, "--rerun-incomplete", *arguments])  # noqa: S606
 
 
 def profile_site(profile: str) -> str | None:
