@@ -72,6 +72,12 @@ class Progress:
         tokens = sum(queue.counts.completion_tokens for queue in queues)
         return tokens / max(time.monotonic() - self._begin, 1e-9)
 
+    def _pace(self, queues: Sequence[EngineQueue], answered: int) -> str:
+        if answered:
+            return f"{self._tokens_per_s(queues):,.0f} tok/s"
+        is_asked = any(queue.counts.asked for queue in queues)
+        return "no answer yet" if is_asked else "model not asked"
+
     def _line(self, queues: Sequence[EngineQueue], *, is_last: bool = False) -> str:
         asked = sum(queue.counts.ok for queue in queues)
         found = sum(queue.counts.found for queue in queues)
@@ -81,13 +87,15 @@ class Progress:
         elapsed_s = time.monotonic() - self._begin
         parts = [
             f"{asked} answered, {found} found in the journal, {failed} failed",
-            f"{self._tokens_per_s(queues):,.0f} tok/s" if asked else "model not asked",
+            self._pace(queues, asked),
         ]
         if prompt:
             parts.append(f"prefix cache {cached / prompt:.0%}")
-        if not is_last and asked:
-            left_s = max(self._expected - asked - found, 0) * elapsed_s / asked
-            parts.append(f"about {_duration(left_s)} left")
+        left = self._expected - asked - found
+        if not is_last and asked and left > 0:
+            parts.append(f"about {_duration(left * elapsed_s / asked)} left")
+        elif not is_last and asked:
+            parts.append("more calls than expected")
         else:
             parts.append(f"took {_duration(elapsed_s)}")
         return ", ".join(parts)

@@ -244,6 +244,10 @@ def test_mascqa_missing_columns(tmp_path):
     fails("Heat: found 5 qids, 5 qstr and 4 questions", "mascqa", tmp_path)
 
 
+INTEGER: dict[str, object] = {"answer_format": "integer", "options": None}
+NUMERIC = INTEGER | {"answer_format": "numeric"}
+
+
 @pytest.mark.parametrize(
     ("changes", "match"),
     [
@@ -258,6 +262,10 @@ def test_mascqa_missing_columns(tmp_path):
         ({"reference": "owl"}, "own.jsonl:2: .*option letters among A…B, not 'owl'"),
         ({"reference": "C"}, "own.jsonl:2: .*option letters among A…B, not 'C'"),
         ({"reference": "AB"}, "own.jsonl:2: .*option letters among A…B, not 'AB'"),
+        (INTEGER | {"reference": "abc"}, "own.jsonl:2: .*must be one integer, not 'abc'"),
+        (INTEGER | {"reference": "2.5"}, "own.jsonl:2: .*must be one integer, not '2.5'"),
+        (INTEGER | {"reference": "2 to 5"}, "own.jsonl:2: .*must be one integer"),
+        (NUMERIC | {"reference": "much"}, "own.jsonl:2: .*must be a number, a range .*'much'"),
     ],
 )
 def test_user_rows(tmp_path, changes, match):

@@ -13,7 +13,9 @@ class InferenceSettings(Strict):
     """Which method is used where an exact and a Monte Carlo form both exist."""
 
     method: Literal["exact", "monte_carlo"] = "exact"
-    monte_carlo_draws: int = Field(1_000_000, gt=0, description="Draws of the blocked test.")
+    monte_carlo_draws: int = Field(
+        1_000_000, gt=0, le=100_000_000, description="Draws of the blocked test."
+    )
 
 
 class AnalysisSettings(Strict):
@@ -30,9 +32,9 @@ class AnalysisSettings(Strict):
     """
 
     seed: int = Field(20260814, ge=0)
-    bootstrap_resamples: int = Field(10_000, gt=0)
-    permutation_draws: int = Field(5_000, gt=0)
-    crossfit_null_draws: int = Field(2_000, gt=0)
+    bootstrap_resamples: int = Field(10_000, gt=0, le=10_000_000)
+    permutation_draws: int = Field(5_000, gt=0, le=10_000_000)
+    crossfit_null_draws: int = Field(2_000, gt=0, le=10_000_000)
     false_discovery_rate: float = Field(0.05, gt=0, lt=1)
     inference: InferenceSettings = InferenceSettings()
     require_complete_pool: dict[str, bool] = Field(default_factory=lambda: {"gemma": True})

@@ -8,6 +8,7 @@ from typing import Self
 
 from pydantic import Field, ValidationError, model_validator
 
+from dhd.answers.ranges import parse_targets
 from dhd.benchmarks.files import Source, SourceFile, decode, text_lines
 from dhd.benchmarks.loaded import Loaded, Loading
 from dhd.benchmarks.rows import Text, Trimmed, describe
@@ -53,6 +54,22 @@ class UserRow(Strict):
                 f"among {letters[0]}…{letters[-1]}, not {self.reference!r}"
             )
         return self
+
+    @model_validator(mode="after")
+    def _number_is_one(self) -> Self:
+        if self.answer_format not in ("integer", "numeric"):
+            return self
+        targets = parse_targets(self.reference)
+        whole = [one for one in targets if not one.is_range and one.low.denominator == 1]
+        if self.answer_format == "integer" and len(targets) == len(whole) == 1:
+            return self
+        if self.answer_format == "numeric" and targets:
+            return self
+        expected = {"integer": "one integer", "numeric": "a number, a range or alternatives"}
+        raise ValueError(
+            f"reference of a problem of format {self.answer_format} must be "
+            f"{expected[self.answer_format]}, not {self.reference!r}"
+        )
 
 
 def load_user(loading: Loading) -> Loaded:
