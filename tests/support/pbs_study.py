@@ -109,6 +109,11 @@ class PbsStudy:
         lines = path.read_text().splitlines() if path.exists() else []
         return [call["t"] for call in map(json.loads, lines) if call["tool"] == tool]
 
+    def answers(self) -> int:
+        """Return how many requests the journals hold, also while they are written."""
+        journals = self.folder.glob("results/*/journal/**/*.jsonl")
+        return sum(path.read_bytes().count(b"\n") for path in journals)
+
     def wait_for(self, condition: Callable[[], bool], *, within_s: float = 120) -> None:
         """Wait until something is so."""
         deadline = time.monotonic() + within_s

@@ -11,7 +11,7 @@ from dhd.config.models import OpenAIModel, ScriptedModel, VllmModel
 from dhd.config.reading import read_settings
 from dhd.errors import ConfigError
 from dhd.sites import JobSize, Machine, cpu_job, engine_job, engines, prologue, read_site
-from dhd.sites.check import idle_gpus, model_faults, queue_faults
+from dhd.sites.check import idle_gpus, memory_faults, model_faults, queue_faults
 from dhd.sites.load import site_file
 from support.sites import site_of, write_site
 
@@ -183,6 +183,20 @@ def test_engines_that_do_not_fit_a_node_are_faults_and_idle_gpus_warnings(
     )
     idle = list(idle_gpus(site, {name: models[name] for name in ("few", "right")}))
     assert idle == ["models.few: uses 2 of a node's 4 GPUs (1 engine(s) of 2)"]
+
+
+def test_weights_must_leave_room_for_requests(tmp_path: Path, project_root: Path) -> None:
+    models = {"m": vllm(tensor_parallel_size=4)}
+    small = site_of(tmp_path, project_root)
+    # gpt-oss-120b has 63 GB, Llama-3.1-70B 141 GB in bf16: 82 % of four times 40 GiB.
+    assert not list(memory_faults(small, models, {"m": 63 * 10**9}))
+    (fault,) = memory_faults(small, models, {"m": 141 * 10**9})
+    assert fault == (
+        "models.m.tensor_parallel_size = 4: weights of 141 GB leave no room for requests on so "
+        "many GPUs of 40 GB; 8 would do, or GPUs with more memory"
+    )
+    large = site_of(tmp_path, project_root, gpu_memory_gb=80)
+    assert not list(memory_faults(large, models, {"m": 141 * 10**9}))
 
 
 def test_broken_rules_name_the_queue_and_what_would_fit(tmp_path: Path, project_root: Path) -> None:

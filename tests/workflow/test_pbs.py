@@ -143,7 +143,7 @@ def test_preempted_deleted_and_forgotten_jobs_while_qstat_is_away(
     study = make_study(tmp_path / "study", models=SLOW, **ONE_PROBLEM_SHARDS)
     controller = study.start("snakemake", "--profile", "polaris", "records")
     study.wait_for(lambda: len(study.jobs_in("R", "deliberate")) >= 2)
-    study.wait_for(lambda: len(journal_lines(study.folder)) > 5)
+    study.wait_for(lambda: study.answers() > 5)
     preempted, deleted, *_ = study.jobs_in("R", "deliberate")
     assert study.call("qrerun", preempted).returncode == 0
     assert study.call("qdel", deleted).returncode == 0
@@ -158,18 +158,20 @@ def test_preempted_deleted_and_forgotten_jobs_while_qstat_is_away(
 
 
 def test_jobs_that_meet_their_walltime_go_on_in_the_next(tmp_path: Path, calm: Path) -> None:
-    # All in one job that needs more than its 20 s (an hour of the stand-in's).
     study = make_study(
         tmp_path / "study",
-        models=scripted(max_in_flight=8, latency_s=1.0),
+        models=SLOW,
         **ONE_PROBLEM_SHARDS | {"bundles": {"deliberation_shards": 8, "judging_shards": 8}},
     )
-    study.variables = {"FAKEPBS_SPEED": "180"}
-    study.finish(study.start("snakemake", "--profile", "polaris", "records"))
+    controller = study.start("snakemake", "--profile", "polaris", "records")
+    for more in (5, 20):
+        study.wait_for(lambda more=more: study.answers() > more)
+        study.wait_for(lambda: bool(study.jobs_in("R")))
+        assert study.call("qexpire", *study.jobs_in("R")).returncode == 0
+        study.wait_for(lambda: not study.jobs_in("R"))
+    study.finish(controller)
     assert_as_if_nothing_had_happened(study, calm)
-    ended = [job["Exit_status"] for job in study.jobs().values()]
-    assert ended.count(-29) >= 1
-    assert ended.count(0) == 2
+    assert [job["Exit_status"] for job in study.jobs().values()] == [-29, -29, 0, 0]
 
 
 def test_a_full_queue_is_waited_for(tmp_path: Path, calm: Path) -> None:
@@ -202,7 +204,7 @@ def test_dhd_resume_after_the_controller_was_killed(tmp_path: Path, calm: Path) 
     study.variables = {"FAKEPBS_NODES": "2"}
     controller = study.start("snakemake", "--profile", "polaris", "records")
     study.wait_for(lambda: len(study.jobs()) == 4)
-    study.wait_for(lambda: len(journal_lines(study.folder)) > 5)
+    study.wait_for(lambda: study.answers() > 5)
     beside = study.call("dhd", "resume", "--profile", "polaris", "records")
     assert "Snakemake seems to run here" in beside.stderr
     os.killpg(controller.pid, signal.SIGKILL)

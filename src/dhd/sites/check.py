@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from math import ceil
 
 from dhd.config.models import ModelSettings, VllmModel
 from dhd.engines.placement import engines_on_node
 from dhd.sites.jobs import JobSize
 from dhd.sites.queues import QueueRules
 from dhd.sites.site import Site
+
+_WEIGHTS_SHARE = 0.8
+"""Share of a GPU's memory that weights may take: vLLM uses 0.9, and requests need the rest."""
 
 
 def queue_faults(site: Site, sizes: Iterable[JobSize], *, jobs: int | None) -> Iterator[str]:
@@ -54,6 +58,28 @@ def model_faults(site: Site, models: Mapping[str, ModelSettings]) -> Iterator[st
                 f"models.{name}.engines_per_node = {engines}: with tensor_parallel_size "
                 f"{parallel} they need {parallel * engines} GPUs, a node has {gpus}; at most "
                 f"{gpus // parallel} fit, or leave the key out"
+            )
+
+
+def memory_faults(
+    site: Site, models: Mapping[str, ModelSettings], weights: Mapping[str, int]
+) -> Iterator[str]:
+    """Yield the models whose weights leave no room for requests on the GPUs of their engines.
+
+    Parameters
+    ----------
+    weights
+        Bytes of each model's weights; models that are not staged yet are left out.
+    """
+    room = _WEIGHTS_SHARE * site.gpu_memory_gb * 2**30
+    for name, size in weights.items():
+        model = models[name]
+        if isinstance(model, VllmModel) and size > model.tensor_parallel_size * room:
+            gpus = 1 << (ceil(size / room) - 1).bit_length()
+            yield (
+                f"models.{name}.tensor_parallel_size = {model.tensor_parallel_size}: weights of "
+                f"{size / 1e9:.0f} GB leave no room for requests on so many GPUs of "
+                f"{site.gpu_memory_gb} GB; {gpus} would do, or GPUs with more memory"
             )
 
 

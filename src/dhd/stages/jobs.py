@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from dhd.config.load import Study
 from dhd.config.models import ModelSettings, VllmModel
-from dhd.errors import ConfigError
-from dhd.sites.check import idle_gpus, model_faults, queue_faults
+from dhd.errors import ConfigError, ModelError
+from dhd.sites.check import idle_gpus, memory_faults, model_faults, queue_faults
 from dhd.sites.jobs import JobSize, cpu_job, engine_job, engines
 from dhd.sites.site import Site
 from dhd.stages.bundles import STAGES, Stage, shards_per_node, study_bundles
 from dhd.stages.parts import EVALUATORS, PROTOCOLS, study_parts
 from dhd.stages.protocols import protocol_families, protocol_models
+from dhd.staging import weights_folder
 
 JobStage = Stage | Literal["audits"]
 
@@ -90,6 +91,7 @@ def check_plan(study: Study, *, jobs: int | None = None) -> list[str]:
             models[names[id(model)]] = model
     faults = [
         *model_faults(site, models),
+        *memory_faults(site, models, _staged_weights(site, models)),
         *queue_faults(site, sizes, jobs=jobs),
         *_short_walltimes(study, sizes),
     ]
@@ -97,6 +99,19 @@ def check_plan(study: Study, *, jobs: int | None = None) -> list[str]:
         lines = "".join(f"\n  {fault}" for fault in faults)
         raise ConfigError(f"{site.file}: the plan does not fit the machine:{lines}")
     return list(idle_gpus(site, models))
+
+
+def _staged_weights(site: Site, models: Mapping[str, ModelSettings]) -> dict[str, int]:
+    """Return the bytes of the weights of models that are staged; vLLM reads the top folder."""
+    found = {}
+    for name, model in models.items():
+        if isinstance(model, VllmModel):
+            try:
+                folder = weights_folder(model, site.model_folder)
+            except ModelError:  # a rule stages it, and says what is wrong, before any job
+                continue
+            found[name] = sum(path.stat().st_size for path in folder.glob("*.safetensors"))
+    return found
 
 
 def _short_walltimes(study: Study, sizes: Iterable[JobSize]) -> Iterator[str]:

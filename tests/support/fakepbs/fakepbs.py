@@ -130,7 +130,9 @@ def main() -> int:
         return ask_mom(arguments, tool, "deleted")
     if tool == "qrerun":  # stands for a preemption
         return ask_mom(arguments, tool, "rerun")
-    return fail("call me as qsub, qstat, qselect, qdel, qrerun or mpiexec", 2)
+    if tool == "qexpire":  # none of PBS's: ends a job's walltime however fast this machine is
+        return ask_mom(arguments, tool, "walltime")
+    return fail("call me as qsub, qstat, qselect, qdel, qrerun, qexpire or mpiexec", 2)
 
 
 def note_cpu_time() -> None:
