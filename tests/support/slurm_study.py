@@ -155,7 +155,7 @@ def make_study(
     _write(profile / "site.yaml", settings | (site or {}))
     # The tests look at jobs sooner than a user has to.
     config = (profile / "config.v9+.yaml").read_text()
-    config = config.replace("status-checks: 60\n", "status-checks: 5\n")
+    config = config.replace("status-checks: 60\n", "status-checks: 9\n")
     config = config.replace("latency-wait: 60", "latency-wait: 10")
     (profile / "config.v9+.yaml").write_text(config)
     return SlurmStudy(folder)

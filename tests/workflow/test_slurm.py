@@ -21,7 +21,7 @@ from dhd.records import load_records
 from support.slurm_study import SlurmStudy, make_study, sbatch_on, show_job
 from support.studies import PROJECT_ROOT, finished_more_than_once, journal_lines
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.cluster]
 
 SCRIPT = PROJECT_ROOT / "tests" / "support" / "slurm-local.sh"
 COMMAND = ("snakemake", "--profile", "slurm", "--quiet", "rules", "--", "records")
