@@ -14,6 +14,7 @@ from dhd.stages.jobs import check_plan, job_resources
 from dhd.stages.parts import EVALUATORS, PROTOCOLS, SCAN, study_parts
 from dhd.stages.protocols import protocol_families, protocol_turns, turn_model
 from dhd.stages.settings import stage_digest
+from dhd.staging import models_to_stage
 
 ROOT = Path(workflow.basedir)
 
@@ -47,6 +48,7 @@ except DhdError as error:
     raise WorkflowError(str(error)) from None
 
 PATHS = StudyPaths.of(STUDY.settings.study)
+STAGED = models_to_stage(STUDY)
 FAMILIES = list(STUDY.settings.families)
 BENCHMARKS = list(STUDY.settings.benchmarks)
 KINDS = ("messages", "outcomes")
@@ -69,6 +71,7 @@ wildcard_constraints:
     part=one_of(PARTS),
     evaluator=one_of(AUDITORS),
     turn=r"\d{2}",
+    key=one_of(STAGED),
 
 
 def benchmark_source(wildcards):
@@ -249,3 +252,22 @@ def study_results(part):
         return PATHS.tables(part)
 
     return asked
+
+
+def staged(*keys):
+    """Return the notes of those models that run in jobs: a missing model stops them early."""
+    return [PATHS.staged(key) for key in dict.fromkeys(keys) if key in STAGED]
+
+
+def staged_actor(wildcards):
+    """Return the note of the model that fills a family's reasoning roles."""
+    family = getattr(wildcards, "integrator", wildcards.model)
+    return staged(STUDY.settings.families[family].actor)
+
+
+def staged_for_protocols(wildcards):
+    """Return the notes of all models that a family's protocols ask."""
+    settings = STUDY.settings
+    writer = settings.studies.protocols.hint_writer
+    actor = settings.families[wildcards.model].actor
+    return staged(actor, settings.judging.evaluator, writer)
