@@ -15,7 +15,7 @@ rule choose_audit:
     conda:
         "../../envs/controller.yaml"
     params:
-        settings=stage_digest(STUDY, "audit_sample") if AUDITORS else "",
+        settings=digest("audit_sample") if AUDITORS else "",
     script:
         "../scripts/choose_audit.py"
 
@@ -35,8 +35,6 @@ rule audit_benchmark:
     resources:
         **resources_of(audit_job),
     params:
-        settings=lambda wildcards: stage_digest(
-            STUDY, "audits", family=wildcards.evaluator
-        ),
+        settings=lambda wildcards: digest("audits", family=wildcards.evaluator),
     script:
         "../scripts/audit_benchmark.py"

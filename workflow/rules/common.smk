@@ -1,4 +1,5 @@
 from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -57,6 +58,10 @@ PARTS = study_parts(STUDY)
 AUDITORS = STUDY.settings.studies.evaluators.models if EVALUATORS in PARTS else []
 
 
+# Jobs of a stage share few digests; each reads all prompts.
+digest = cache(partial(stage_digest, STUDY))
+
+
 def one_of(names):
     """Return a regex that matches these names and, where there are none, nothing."""
     return "|".join(map(re.escape, names)) or "(?!)"
@@ -98,7 +103,9 @@ def resources_of(job):
     def one(key):
         return lambda wildcards: job_resources(STUDY, *job(wildcards))[key]
 
-    return {key: one(key) for key in job_resources(STUDY, "deliberation", None, 1)}
+    asked = job_resources(STUDY, "deliberation", None, 1)
+    same = ("engines", "site") if STUDY.site is not None else ()
+    return {key: asked[key] if key in same else one(key) for key in asked}
 
 
 def deliberation_job(wildcards):

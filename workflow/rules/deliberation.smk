@@ -22,8 +22,6 @@ rule deliberate_bundle:
     resources:
         **resources_of(deliberation_job),
     params:
-        settings=lambda wildcards: stage_digest(
-            STUDY, "deliberation", family=wildcards.model
-        ),
+        settings=lambda wildcards: digest("deliberation", family=wildcards.model),
     script:
         "../scripts/deliberate_bundle.py"

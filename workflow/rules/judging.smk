@@ -18,6 +18,6 @@ rule judge_bundle:
     resources:
         **resources_of(judging_job),
     params:
-        settings=stage_digest(STUDY, "judging"),
+        settings=digest("judging"),
     script:
         "../scripts/judge_bundle.py"

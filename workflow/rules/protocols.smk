@@ -20,9 +20,7 @@ rule run_protocols:
     resources:
         **resources_of(protocol_job),
     params:
-        settings=lambda wildcards: stage_digest(
-            STUDY, "protocols", family=wildcards.model
-        ),
+        settings=lambda wildcards: digest("protocols", family=wildcards.model),
         turn=lambda wildcards: protocol_turns(STUDY, wildcards.model),
     script:
         "../scripts/run_protocols.py"
@@ -43,7 +41,5 @@ use rule run_protocols as run_protocols_turn with:
         / "{benchmark}"
         / "{bundle}.{turn}.log",
     params:
-        settings=lambda wildcards: stage_digest(
-            STUDY, "protocols", family=wildcards.model
-        ),
+        settings=lambda wildcards: digest("protocols", family=wildcards.model),
         turn=lambda wildcards: int(wildcards.turn),

@@ -18,8 +18,7 @@ rule sample_repeats:
     conda:
         "../../envs/controller.yaml"
     params:
-        settings=lambda wildcards: stage_digest(
-            STUDY,
+        settings=lambda wildcards: digest(
             "samples",
             family=wildcards.model,
             benchmark=wildcards.benchmark,
@@ -46,8 +45,7 @@ rule sample_again:
     conda:
         "../../envs/controller.yaml"
     params:
-        settings=lambda wildcards: stage_digest(
-            STUDY,
+        settings=lambda wildcards: digest(
             "samples",
             family=wildcards.model,
             benchmark=wildcards.benchmark,
@@ -69,8 +67,8 @@ rule choose_masking:
     conda:
         "../../envs/controller.yaml"
     params:
-        settings=lambda wildcards: stage_digest(
-            STUDY, "samples", family=wildcards.model, replay="masking"
+        settings=lambda wildcards: digest(
+            "samples", family=wildcards.model, replay="masking"
         ),
     script:
         "../scripts/choose_masking.py"
@@ -106,8 +104,8 @@ rule replay_bundle:
     resources:
         **resources_of(replay_job),
     params:
-        settings=lambda wildcards: stage_digest(
-            STUDY, "replays", family=wildcards.integrator, replay=wildcards.replay
+        settings=lambda wildcards: digest(
+            "replays", family=wildcards.integrator, replay=wildcards.replay
         ),
     script:
         "../scripts/replay_bundle.py"
