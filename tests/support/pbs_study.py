@@ -73,12 +73,13 @@ class PbsStudy:
             command, cwd=self.folder, env=self.environment, capture_output=True, text=True
         )
 
-    def finish(self, process: subprocess.Popen[bytes], *, within_s: float = 300) -> None:
+    def finish(self, process: subprocess.Popen[bytes], *, within_s: float = 900) -> None:
         """Wait for a command that must end well."""
         try:
             code = process.wait(within_s)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
             code = None
         assert code == 0, f"ended with {code}\n{self.told()}"
 
@@ -114,7 +115,7 @@ class PbsStudy:
         journals = self.folder.glob("results/*/journal/**/*.jsonl")
         return sum(path.read_bytes().count(b"\n") for path in journals)
 
-    def wait_for(self, condition: Callable[[], bool], *, within_s: float = 120) -> None:
+    def wait_for(self, condition: Callable[[], bool], *, within_s: float = 300) -> None:
         """Wait until something is so."""
         deadline = time.monotonic() + within_s
         while not condition():
