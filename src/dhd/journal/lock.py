@@ -131,8 +131,8 @@ class ShardLock:
             return False
         mine = self._beside(self._owner.token)
         document = {name: getattr(self._owner, name) for name in Owner.__slots__}
-        mine.write_text(json.dumps(document), encoding="utf-8")
         try:
+            mine.write_text(json.dumps(document), encoding="utf-8")
             if is_there:
                 return self._inherit(rival, mine)
             os.link(mine, self._owner_path)

@@ -65,14 +65,17 @@ class Launch:
         with self._heeding_signals():
             process = self._start()
             try:
-                self._watch(process, settings.drain_s, ends_s)
+                self._watch(process, settings, ends_s)
             finally:
                 if process.poll() is None:
                     self._kill(process)
             self._code = process.returncode
 
-    def _watch(self, process: subprocess.Popen[bytes], drain_s: float, ends_s: float) -> None:
+    def _watch(
+        self, process: subprocess.Popen[bytes], settings: JournalSettings, ends_s: float
+    ) -> None:
         """Return when the ranks have ended, or should have."""
+        beat_every_s = min(_BEAT_EVERY_S, settings.stale_after_s / 6)
         beat_s = said_s = time.monotonic()
         done, is_told = len(self._run.finished()), False
         while process.poll() is None:
@@ -81,12 +84,12 @@ class Launch:
             if self._stopped_by is not None and not is_told:
                 self._say(f"{self._stopped_by} received: finishing what is in flight")
                 self._run.stop()
-                is_told, ends_s = True, min(ends_s, now + drain_s + _CLOSE_S)
+                is_told, ends_s = True, min(ends_s, now + settings.drain_s + _CLOSE_S)
             if done == self._shards > before:
                 ends_s = min(ends_s, now + _CLOSE_S)
             if now > ends_s:
                 return
-            if now > beat_s + _BEAT_EVERY_S:
+            if now > beat_s + beat_every_s:
                 self._run.beat()
                 beat_s = now
             if now > said_s + _SAY_EVERY_S:

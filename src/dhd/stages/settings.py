@@ -30,7 +30,7 @@ StageName = Literal[
     "analysis",
 ]
 
-_EVERYWHERE = ("seed", "journal", "shards")
+_EVERYWHERE = ("seed", "shards", "decoding")
 _PACKAGES = (
     "snakemake",
     "vllm",
@@ -84,7 +84,9 @@ def _relevant(
     replay: str | None,
 ) -> Any:
     settings = study.settings.model_dump(mode="json")
-    everywhere = [*(settings[part] for part in _EVERYWHERE), settings["decoding"]]
+    # Of the journal only what decides about answers: times may be changed in the middle.
+    attempts = settings["journal"]["max_attempts"]
+    everywhere = [*(settings[part] for part in _EVERYWHERE), attempts]
     bundles = {stage: bundle_size(study, stage) for stage in STAGES}
     match stage:
         case "problems":
