@@ -53,7 +53,7 @@ class SlurmStudy:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
 
-    def finish(self, process: subprocess.Popen[bytes], *, within_s: float = 400) -> None:
+    def finish(self, process: subprocess.Popen[bytes], *, within_s: float = 600) -> None:
         """Wait for a command that must end well."""
         try:
             code: int | None = process.wait(within_s)
@@ -146,6 +146,8 @@ def make_study(
     _write(folder / "config" / "paper.yaml", SCRIPTED | study | sections)
     profile = folder / "profiles" / "slurm"
     settings = yaml.safe_load((profile / "site.yaml").read_text()) | {
+        # ACCOUNTING=1 starts the tests' Slurm with accounting, where jobs name who pays.
+        "account": "project" if os.environ.get("ACCOUNTING") == "1" else None,
         "queue": "preemptable",
         "walltime": "00:30:00",
         "cpus": 2,

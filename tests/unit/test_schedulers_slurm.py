@@ -196,7 +196,7 @@ def test_limits_of_partitions_become_rules(
     told: dict[str, subprocess.CompletedProcess[str]],
 ) -> None:
     told["scontrol"] = answer(PARTITIONS)
-    found = partitions.machine()
+    found = partitions.machine(partitions.partitions())
     assert found is not None
     limits = {
         name: (rules.sizes[0].min, rules.sizes[0].max, rules.sizes[0].max_walltime)
@@ -213,7 +213,8 @@ def test_a_slurm_that_does_not_tell_its_partitions_has_no_rules(
     told: dict[str, subprocess.CompletedProcess[str]],
 ) -> None:
     told["scontrol"] = answer(error="slurm_load_partitions: Unable to contact", code=1)
-    assert partitions.machine() is None
+    assert partitions.partitions() == []
+    assert partitions.machine([]) is None
 
 
 def test_an_unknown_partition_is_refused_with_those_there_are(
@@ -222,6 +223,15 @@ def test_an_unknown_partition_is_refused_with_those_there_are(
     told["scontrol"] = answer(PARTITIONS)
     with pytest.raises(ConfigError, match="queue = 'gpu': this cluster has the partitions debug, "):
         slurm.prepare(site(), tmp_path)
-    prepared = slurm.prepare(site(queue="long"), tmp_path)
+    prepared, warnings = slurm.prepare(site(queue="long"), tmp_path)
     assert prepared.machine is not None
+    assert not warnings
     assert (tmp_path / slurm.SETUP).exists()
+
+
+def test_a_partition_that_cancels_preempted_jobs_is_warned_of(
+    told: dict[str, subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    told["scontrol"] = answer(PARTITIONS.replace("Default=YES", "PreemptMode=GANG,CANCEL"))
+    _, [warning] = slurm.prepare(site(queue="debug", cpu={"queue": "open"}), tmp_path)
+    assert "'debug' cancels preempted jobs" in warning

@@ -38,12 +38,14 @@ try:
         }
         for stage in ("deliberation", "judging", "replays", "protocols")
     }
+    CHECKED, WARNINGS = STUDY, []
     if workflow.is_main_process and STUDY.site is not None:
-        told = prepare(STUDY.site, Path(workflow.workdir_init))
-        checked = replace(STUDY, site=told)
-    else:
-        checked = STUDY
-    for warning in check_plan(checked, jobs=workflow.resource_settings.nodes):
+        told, WARNINGS = prepare(STUDY.site, Path(workflow.workdir_init))
+        CHECKED = replace(STUDY, site=told)
+    for warning in [
+        *WARNINGS,
+        *check_plan(CHECKED, jobs=workflow.resource_settings.nodes),
+    ]:
         logger.warning(warning)
 except DhdError as error:
     raise WorkflowError(str(error)) from None

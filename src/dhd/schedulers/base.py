@@ -49,13 +49,15 @@ def scheduler(name: str) -> Scheduler:
     return cast("Scheduler", importlib.import_module(f"dhd.schedulers.{name}"))
 
 
-def prepare(site: Site, folder: Path) -> Site:
+def prepare(site: Site, folder: Path) -> tuple[Site, list[str]]:
     """Make a working directory ready to submit from.
 
     Returns
     -------
     Site
         The same, with what its scheduler says of its queues where no file does.
+    list of str
+        Warnings.
 
     Raises
     ------
@@ -66,4 +68,4 @@ def prepare(site: Site, folder: Path) -> Site:
         from dhd.schedulers import slurm
 
         return slurm.prepare(site, folder)
-    return site
+    return site, []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 
 from dhd.errors import SchedulerError
@@ -17,27 +17,40 @@ _NO_LIMIT = "999:59:59"
 _SHORTEST = "00:01:00"
 
 
-def machine() -> Machine | None:
-    """Return the partitions of this cluster with their limits; None where Slurm does not say.
+def partitions() -> list[dict[str, str]]:
+    """Return what Slurm says of each partition; nothing where it does not answer."""
+    if shutil.which("scontrol") is None:
+        return []
+    try:
+        answer = ask(["scontrol", "show", "partition", "--oneliner"])
+    except SchedulerError:
+        return []
+    lines = answer.stdout.splitlines() if answer.returncode == 0 else []
+    return [dict(_FIELD.findall(line)) for line in lines]
+
+
+def machine(found: Sequence[Mapping[str, str]]) -> Machine | None:
+    """Return the limits of partitions as rules of queues; None where there are none.
 
     Only limits of partitions are known here: those of accounts and of qualities of service are
     not, and sbatch alone speaks for them.
     """
-    if shutil.which("scontrol") is None:
-        return None
-    try:
-        answer = ask(["scontrol", "show", "partition", "--oneliner"])
-    except SchedulerError:
-        return None
-    queues = {name: rules for line in answer.stdout.splitlines() for name, rules in _rules(line)}
-    if answer.returncode != 0 or not queues:
+    queues = {name: rules for fields in found for name, rules in _rules(fields)}
+    if not queues:
         return None
     today = date.today()
     return Machine(name="Slurm", source="scontrol show partition", checked=today, queues=queues)
 
 
-def _rules(line: str) -> Iterator[tuple[str, QueueRules]]:
-    fields = dict(_FIELD.findall(line))
+def cancels_preempted(found: Sequence[Mapping[str, str]], name: str) -> bool:
+    """Return whether jobs that are preempted in a partition end instead of starting again."""
+    modes = [
+        fields.get("PreemptMode", "") for fields in found if fields.get("PartitionName") == name
+    ]
+    return any("CANCEL" in mode for mode in modes)
+
+
+def _rules(fields: Mapping[str, str]) -> Iterator[tuple[str, QueueRules]]:
     total = int(fields.get("TotalNodes", "0"))
     if "PartitionName" not in fields or total == 0:
         return

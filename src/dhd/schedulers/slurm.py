@@ -17,7 +17,7 @@ from dhd.errors import ConfigError, SchedulerError
 from dhd.files import replacing
 from dhd.schedulers.base import SchedulerJob
 from dhd.schedulers.commands import ask
-from dhd.schedulers.partitions import machine
+from dhd.schedulers.partitions import cancels_preempted, machine, partitions
 from dhd.sites.prologue import prologue
 from dhd.sites.site import Site
 
@@ -116,23 +116,30 @@ def _option_faults(words: Sequence[str]) -> Iterator[str]:
             yield f"{option} is set for every job; remove it here"
 
 
-def prepare(site: Site, folder: Path) -> Site:
+def prepare(site: Site, folder: Path) -> tuple[Site, list[str]]:
     """Write the jobs' set-up and ask Slurm for its partitions' limits; see `base.prepare`."""
     try:
         split_options(site.options)
     except ConfigError as error:
         raise ConfigError(f"{site.file}: {error}") from None
     write_setup(site, folder)
+    found = partitions()
+    warnings = [
+        f"partition {queue!r} cancels preempted jobs, and Snakemake waits for them in vain: when "
+        "that happens, stop it and run `dhd resume`"
+        for queue in dict.fromkeys((site.queue, site.cpu_queue))
+        if cancels_preempted(found, queue)
+    ]
     if site.machine is not None:
-        return site
-    found = machine()
+        return site, warnings
+    told = machine(found)
     for key, queue in {"queue": site.queue, "cpu.queue": site.cpu_queue}.items():
-        if found is not None and queue not in found.queues:
+        if told is not None and queue not in told.queues:
             raise ConfigError(
                 f"{site.file}: {key} = {queue!r}: this cluster has the partitions "
-                f"{', '.join(found.queues)}"
+                f"{', '.join(told.queues)}"
             )
-    return site.model_copy(update={"machine": found})
+    return site.model_copy(update={"machine": told}), warnings
 
 
 def write_setup(site: Site, folder: Path) -> None:
