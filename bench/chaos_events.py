@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import json
 import os
 import random
 import signal
@@ -18,7 +19,6 @@ from measure import ROOT
 sys.path.insert(0, str(ROOT / "tests"))
 
 from support.pbs_study import PbsStudy
-from support.studies import journal_lines
 
 KINDS = (
     "job preempted",
@@ -106,6 +106,15 @@ class Chaos:
             if time.monotonic() > deadline:
                 raise TimeoutError(f"not finished in time\n{self.study.told()}")
             time.sleep(0.5)
+
+    def finished(self) -> Counter[tuple[str, str]]:
+        """Return how often each (journal, request) was finished; torn last lines count as none."""
+        found: Counter[tuple[str, str]] = Counter()
+        for path in self.study.folder.glob("results/*/journal/**/*.jsonl"):
+            *whole, _ = path.read_bytes().split(b"\n")
+            lines = (json.loads(line) for line in whole)
+            found.update((str(path), line["key"]) for line in lines if line["status"] == "ok")
+        return found
 
     def asked_again(self) -> int:
         """Return how many requests engines got that they or others had got before."""
@@ -216,14 +225,7 @@ class Chaos:
         return [(words[1], words[2]) for words in map(str.split, lines)]
 
     def _answered(self) -> set[str]:
-        with contextlib.suppress(ValueError):  # a line that is being written, or was torn
-            return {line["key"] for line in journal_lines(self.study.folder)}
-        found = set()
-        for path in self.study.folder.glob("results/*/journal/**/*.jsonl"):
-            for line in path.read_text(errors="replace").splitlines():
-                if line.startswith('{"key":"') and line.endswith("}"):
-                    found.add(line.split('"', 4)[3])
-        return found
+        return {key for _, key in self.finished()}
 
     def _processes(self, module: str) -> list[int]:
         """Return the study's processes that run a module."""
