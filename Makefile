@@ -33,7 +33,9 @@ check: setup ## types, lint, format
 	$(BIN)/snakemake --lint
 
 test: check model ## all tests; those with the real model last, alone on the cores
-	$(BIN)/pytest --numprocesses 2 --dist loadfile -m "not vllm"
+	@tests/support/slurm-local.sh install || true
+	$(BIN)/pytest --numprocesses 2 --dist loadfile -m "not vllm and not cluster"
+	$(BIN)/pytest --numprocesses 2 --dist loadfile -m cluster
 	$(BIN)/pytest -m vllm
 
 bench: model ## measure what the documentation claims

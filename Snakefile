@@ -11,6 +11,7 @@ if not workflow.overwrite_configfiles:
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/staging.smk"
 include: "workflow/rules/benchmarks.smk"
 include: "workflow/rules/deliberation.smk"
 include: "workflow/rules/replays.smk"
@@ -19,6 +20,7 @@ include: "workflow/rules/protocols.smk"
 include: "workflow/rules/audits.smk"
 include: "workflow/rules/records.smk"
 include: "workflow/rules/results.smk"
+include: "workflow/rules/status.smk"
 
 
 localrules:

@@ -10,7 +10,7 @@ import sys
 
 from measure import ROOT
 
-NAMES = ("overhead", "sharing", "prefix_cache", "generation", "analysis")
+NAMES = ("overhead", "sharing", "prefix_cache", "generation", "analysis", "scale", "chaos")
 
 
 def main() -> None:

@@ -1,25 +1,67 @@
 #!/usr/bin/env bash
-# Make .venv at the project's root from the pinned locks; do nothing when it is up to date.
+# Make .venv at the project's root from a pinned lock; do nothing when it is up to date.
 #
-#   PYTHON=python3.11 envs/setup.sh [LOCK]     default lock: envs/vllm-cpu.lock
+#   PYTHON=python3.11 envs/setup.sh [cpu|cuda|controller|auto]
+#
+# cpu (the default) is what the demo and the tests run with; cuda is for nodes with NVIDIA GPUs,
+# also where it is run on a login node without one; controller has no engine; auto takes cuda
+# where this machine's driver is new enough for it, else cpu.
 #
 # uv installs in a fraction of pip's time; where it cannot be had, pip does the same work. Torch
-# comes from the ordinary index or from wheels on this machine (PIP_FIND_LINKS) where these have
-# a CPU build, else from PyTorch's own index.
+# comes from the ordinary index or from wheels on this machine (PIP_FIND_LINKS); its CPU build,
+# where these do not have it, from PyTorch's own index.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 python=${PYTHON:-python3}
-lock=${1:-envs/vllm-cpu.lock}
 torch_index=https://download.pytorch.org/whl/cpu
 venv=.venv
 uv_version=0.13.9
 
+driver_needed() { # driver_needed LOCK: first number of the driver's version
+  sed -n 's/^# Needs: NVIDIA driver \([0-9]*\).*/\1/p' "$1"
+}
+
+driver_found() { # nothing where there is no driver
+  nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null |
+    sed -n '1s/^\([0-9]*\)\..*/\1/p' || true
+}
+
+fits_driver() { # fits_driver LOCK: whether this machine's driver is new enough; says why not
+  local needed found
+  needed=$(driver_needed "$1") found=$(driver_found)
+  if [[ -n $found && $found -lt $needed ]]; then
+    echo "setup: $1 needs NVIDIA driver $needed or newer, here is $found. A data-centre GPU can" \
+      "take it with CUDA's compatibility libraries (envs/cuda-compat.yaml, see README); for" \
+      "others there is no lock: serve the model elsewhere and use 'engine: openai'" >&2
+    return 1
+  fi
+  [[ -n $found ]]
+}
+
+choice=${1:-cpu}
+case $choice in
+  cpu | cuda) lock=envs/vllm-$choice.lock ;;
+  controller) lock=envs/controller.lock ;;
+  auto)
+    lock=envs/vllm-cpu.lock
+    if fits_driver envs/vllm-cuda.lock; then lock=envs/vllm-cuda.lock; fi
+    ;;
+  *)
+    echo "setup: $choice: should be cpu, cuda, controller or auto" >&2
+    exit 2
+    ;;
+esac
+[[ $choice != cuda ]] || fits_driver "$lock" || true
+
 if ! "$python" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))'; then
   echo "setup: $lock is pinned for Python 3.11, but $python is $("$python" --version 2>&1);" \
-    "install Python 3.11 and run: PYTHON=python3.11 make setup" >&2
+    "install Python 3.11 and run: PYTHON=python3.11 envs/setup.sh $choice" >&2
   exit 2
 fi
+
+requirements=(-r "$lock")
+[[ $lock != envs/vllm-cpu.lock ]] || requirements+=(-r envs/dev.lock)
 
 stamp=$venv/.installed
 state=$(cat "$lock" envs/dev.lock pyproject.toml envs/setup.sh | sha256sum)
@@ -43,7 +85,7 @@ echo "setup: installing $lock into $venv"
 "$venv/bin/pip" install --quiet --disable-pip-version-check "uv==$uv_version" ||
   echo "setup: uv $uv_version cannot be had here; using pip" >&2
 
-torch=$(grep '^torch==' "$lock" || true)
+torch=$(grep '^torch==.*+cpu' "$lock" || true)
 if [[ -n $torch ]]; then
   install "$torch" 2>"$venv/torch.log" || install "$torch" --index-url "$torch_index" || {
     cat "$venv/torch.log" >&2
@@ -51,7 +93,7 @@ if [[ -n $torch ]]; then
     exit 1
   }
 fi
-install -r "$lock" -r envs/dev.lock
+install "${requirements[@]}"
 "$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 echo "$state" >"$stamp"
 echo "setup: done in $((SECONDS - begin)) s"

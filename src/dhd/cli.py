@@ -14,28 +14,36 @@ from dhd import commands
 from dhd.errors import DhdError
 
 
-def _subcommands() -> dict[str, ModuleType]:
-    names = sorted(module.name for module in pkgutil.iter_modules(commands.__path__))
-    return {
-        name.replace("_", "-"): importlib.import_module(f"dhd.commands.{name}") for name in names
-    }
+def _subcommands(asked: str | None) -> dict[str, ModuleType]:
+    """Return the subcommand that was asked for, else all: importing those of others takes time."""
+    modules = [module.name for module in pkgutil.iter_modules(commands.__path__)]
+    names = {name.replace("_", "-"): name for name in sorted(modules)}
+    if asked in names:
+        names = {asked: names[asked]}
+    return {name: importlib.import_module(f"dhd.commands.{names[name]}") for name in names}
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """Return the parser of ``dhd`` with all subcommands."""
+def build_parser(asked: str | None = None) -> argparse.ArgumentParser:
+    """Return the parser of ``dhd``: of the subcommand ``asked``, or of all."""
     parser = argparse.ArgumentParser(prog="dhd", description=dhd.__doc__)
     parser.add_argument("--version", action="version", version=f"dhd {dhd.__version__}")
     choices = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, module in _subcommands().items():
+    for name, module in _subcommands(asked).items():
         sub = choices.add_parser(name, help=module.HELP, description=module.HELP)
         module.add_arguments(sub)
-        sub.set_defaults(run=module.run)
+        takes_further = getattr(module, "TAKES_FURTHER_ARGUMENTS", False)
+        sub.set_defaults(run=module.run, takes_further=takes_further)
     return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run ``dhd``; return the exit code (2 for an error that the user can mend)."""
-    args = build_parser().parse_args(argv)
+    argv = sys.argv[1:] if argv is None else argv
+    parser = build_parser(argv[0] if argv else None)
+    args, further = parser.parse_known_args(argv)
+    if further and not args.takes_further:
+        parser.error(f"unrecognized arguments: {' '.join(further)}")
+    args.further = further
     try:
         return int(args.run(args))
     except DhdError as error:

@@ -9,6 +9,7 @@
     ├── JournalError       a journal is damaged, or its owner is another live job
     ├── EngineError        an engine cannot start or answers with another model
     ├── ModelError         model files are missing or their checksum differs
+    ├── SchedulerError     a command of the scheduler failed or answered what nobody understands
     └── IncompleteError    work is left: requests failed or the job was told to stop
 
 Every message names the file, the key and the value at fault, and what would be right.
@@ -41,6 +42,10 @@ class EngineError(DhdError):
 
 class ModelError(DhdError):
     """Model files are missing or their checksum differs."""
+
+
+class SchedulerError(DhdError):
+    """A command of the scheduler failed, or its answer cannot be read."""
 
 
 class IncompleteError(DhdError):

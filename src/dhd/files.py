@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import os
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replacing(path: Path, *, durable: bool = True) -> Iterator[Path]:
     """Give a temporary path whose file takes the place of ``path`` when the block succeeds.
 
-    File and folder are synced before and after the rename, so that a finished file survives
-    the death of the node.
+    Parameters
+    ----------
+    durable
+        Whether file and folder are synced before and after the rename, so that a finished file
+        survives the death of the node.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    # Processes of several nodes write to one file system, where their numbers may be the same.
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}.tmp")
     try:
         yield temporary
-        _sync(temporary)
+        if durable:
+            _sync(temporary)
         temporary.replace(path)
-        _sync(path.parent)
+        if durable:
+            _sync(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
 

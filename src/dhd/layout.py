@@ -56,6 +56,18 @@ class StudyPaths:
         """Return the folder of a stage's journals; never a declared output."""
         return self.folder.joinpath("journal", stage, *parts)
 
+    def runs(self, *parts: str) -> Path:
+        """Return the folder in which the processes of one bundle's job meet while it runs."""
+        return self.folder.joinpath("runs", *parts)
+
+    def status(self) -> Path:
+        """Return the folder of the engines' status files."""
+        return self.folder / "status"
+
+    def staged(self, model: str) -> Path:
+        """Return the note of a model's checked files."""
+        return self.folder / "models" / f"{model}.json"
+
     def bundle(self, stage: str, *parts: str) -> Path:
         """Return the stem of a bundle's Parquet files."""
         return self.folder.joinpath("bundles", stage, *parts)

@@ -15,8 +15,9 @@ from dhd.config.models import ModelSettings
 from dhd.engines.base import Engine
 from dhd.engines.build import build_engine
 from dhd.requests import Request
-from dhd.stages import bundles
-from dhd.stages.deliberate import deliberate_bundle
+from dhd.stages import session
+from dhd.stages.deliberate import DeliberationJob
+from dhd.stages.running import run_bundle
 
 PROJECT_ROOT = Path(__file__).resolve().parents[2]
 
@@ -25,7 +26,7 @@ def main(config: str, family: str, benchmark: str, bundle: str, asked_log: str) 
     """Run one bundle with an engine whose submissions are logged."""
     log = os.open(asked_log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 
-    def logged(settings: ModelSettings) -> Engine:
+    def logged(settings: ModelSettings, _: object) -> Engine:
         engine = build_engine(settings)
         submit = engine.submit
 
@@ -36,10 +37,9 @@ def main(config: str, family: str, benchmark: str, bundle: str, asked_log: str) 
         engine.submit = submit_logged  # type: ignore[method-assign]
         return engine
 
-    bundles.build_engine = logged
-    deliberate_bundle(
-        load_study_file(Path(config), root=PROJECT_ROOT), family, benchmark, bundle, sys.stderr
-    )
+    session.build_engine = logged
+    study = load_study_file(Path(config), root=PROJECT_ROOT)
+    run_bundle(study, DeliberationJob(family, benchmark, bundle), console=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,25 @@
 """The driver: what is asked, in which order, and what happens when things go wrong."""
 
 import asyncio
+import json
 import os
 import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from dhd.driver import EngineQueue, Session, SessionLimits, ShardWork
+from dhd.driver import (
+    EngineQueue,
+    Reports,
+    Session,
+    SessionLimits,
+    ShardWork,
+    Stopped,
+    replay_shards,
+)
 from dhd.errors import EngineError, IncompleteError
 from dhd.journal import Journal, ShardLock
 from dhd.progress import Progress
@@ -222,3 +233,175 @@ def test_waits_for_a_shard_that_another_job_holds(
     engine = Releasing()
     assert run(engine, *shards) == {"s1": ["a"], "s2": ["b"]}
     assert engine.asked == ["b", "a"]
+
+
+def limited(
+    engine: EchoEngine, shards: list[ShardWork[str, list[str]]], **settings: Any
+) -> tuple[dict[str, list[str]], EngineQueue]:
+    """Run shards within limits; return the results and the queue."""
+    queue = EngineQueue(MODEL, lambda: engine, seed=1, gpus=4)
+    options = {name: settings.pop(name) for name in ("peers", "reports") if name in settings}
+    session: Session[str, list[str]] = Session(
+        {"integrator": queue}, SessionLimits(**settings), Progress("test", 1), **options
+    )
+    return session.run(shards), queue
+
+
+class Steady(EchoEngine):
+    """Takes a fifth of a second for every answer."""
+
+    async def poll(self) -> list[Completion]:
+        await asyncio.sleep(0.2)
+        return await super().poll()
+
+
+def test_nothing_is_asked_that_could_not_be_answered_in_time(tmp_path: Path) -> None:
+    engine = EchoEngine()
+    with pytest.raises(IncompleteError, match="the end of its walltime with 0 of 1 shards"):
+        limited(
+            engine,
+            [work(tmp_path, "s1", "a")],
+            deadline=time.time() + 60,
+            longest_request_s=61,
+        )
+    assert not engine.asked
+
+
+def test_a_job_near_its_end_finishes_what_it_asked(tmp_path: Path) -> None:
+    shards = [work(tmp_path, f"s{n}", *(f"{n}{letter}" for letter in "abcdef")) for n in range(9)]
+    engine = Steady(capacity=1)
+    begun = time.time()
+    with pytest.raises(IncompleteError, match="the end of its walltime"):
+        limited(engine, shards, deadline=begun + 3, longest_request_s=1.0, drain_s=0)
+    assert time.time() - begun < 3
+    answered = sum(len(Journal(shard.journal)) for shard in shards)
+    assert answered == len(engine.asked) >= 5
+
+
+def test_the_longest_request_so_far_says_what_the_next_may_take() -> None:
+    queue = EngineQueue(MODEL, EchoEngine, seed=1)
+    assert queue.expected_s(120) == 120
+    queue.longest_s, queue.counts.ok = 7.0, 31
+    assert queue.expected_s(120) == 120
+    queue.counts.ok = 32
+    assert queue.expected_s(120) == 7
+    queue._in_flight["k"] = time.monotonic() - 50
+    assert queue.expected_s(120) == pytest.approx(50, abs=1)
+
+
+def test_a_job_that_finds_everything_needs_no_time(tmp_path: Path) -> None:
+    shards = [work(tmp_path, "s1", "a", "b")]
+    first = run(EchoEngine(), *shards)
+    again, _ = limited(EchoEngine(), shards, deadline=time.time() + 5, longest_request_s=100)
+    assert again == first
+
+
+class Others:
+    """Workers that share shards with the session under test."""
+
+    def __init__(self, count: int, *finished: str) -> None:
+        self.count = count
+        self.done = set(finished)
+
+    def finished(self) -> set[str]:
+        return self.done
+
+    def has_finished(self, name: str) -> bool:
+        return name in self.done
+
+    def finish(self, name: str) -> None:
+        self.done.add(name)
+
+
+def test_shards_that_a_peer_finished_are_left_out(tmp_path: Path) -> None:
+    engine, peers = EchoEngine(), Others(2, "s0", "s2")
+    shards = [work(tmp_path, f"s{n}", f"x{n}") for n in range(4)]
+    results, _ = limited(engine, shards, peers=peers)
+    assert results == {"s1": ["x1"], "s3": ["x3"]}
+    assert engine.asked == ["x1", "x3"]
+    assert peers.done == {"s0", "s1", "s2", "s3"}
+
+
+def test_a_worker_holds_no_more_than_its_share_and_single_shards_at_the_end(
+    tmp_path: Path,
+) -> None:
+    held: list[int] = []
+
+    class Watching(Steady):
+        async def poll(self) -> list[Completion]:
+            held.append(len(list(tmp_path.glob("*.owner"))))
+            await asyncio.sleep(0.01)
+            return await EchoEngine.poll(self)
+
+    shards = [work(tmp_path, f"s{n}", f"x{n}", f"y{n}") for n in range(8)]
+    limited(Watching(capacity=1), shards, peers=Others(2))
+    assert max(held) == 2  # of 8 shards a quarter
+    assert set(held[-5:]) == {1}
+
+
+def test_status_files_say_what_was_done(tmp_path: Path) -> None:
+    fail = EchoEngine(fail=lambda text: "prompt_too_long" if text == "b" else None)
+    shard = work(tmp_path, "s1", "a", "b", "c")
+    reports = Reports("deliberation/oss/jeebench", "digest", tmp_path / "status")
+    limited(fail, [shard], reports=reports)
+    status = json.loads(shard.journal.with_suffix(".status").read_text())
+    assert abs(status.pop("updated") - time.time()) < 60
+    assert status == {
+        "state": "done",
+        "stage": "deliberation/oss/jeebench",
+        "settings": "digest",
+        "problems": 3,
+        "problems_done": 3,
+        "expected": None,
+        "answered": 2,
+        "failed": {"prompt_too_long": 1},
+        "prompt_tokens": 0,
+        "cached_tokens": 0,
+        "completion_tokens": 0,
+    }
+    (path,) = (tmp_path / "status").glob("*.json")
+    engine = json.loads(path.read_text())
+    assert engine["begun"] <= engine["updated"]
+    assert (engine["ended"], engine["answered"], engine["gpus"]) == (True, 2, 4)
+    assert engine["model"] == "echo"
+
+
+def test_a_stopped_shard_says_so_and_no_engine_leaves_no_engine_file(tmp_path: Path) -> None:
+    shard = work(tmp_path, "s1", "a", "b")
+    reports = Reports("stage", "", tmp_path / "status")
+    with pytest.raises(IncompleteError):
+        limited(EchoEngine(), [shard], reports=reports, deadline=time.time())
+    status = json.loads(shard.journal.with_suffix(".status").read_text())
+    assert (status["state"], status["problems_done"], status["answered"]) == ("stopped", 0, 0)
+    assert not (tmp_path / "status").exists()
+
+
+def test_a_status_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
+    (tmp_path / "status").write_text("a file where the folder should be")
+    shard = work(tmp_path, "s1", "a")
+    results, _ = limited(EchoEngine(), [shard], reports=Reports("x", "", tmp_path / "status"))
+    assert results == {"s1": ["a"]}
+
+
+def test_journals_alone_give_the_finished_shards(tmp_path: Path) -> None:
+    fail = EchoEngine(fail=lambda text: "timeout" if text == "b" else None)
+    shards = [work(tmp_path, "s1", "a"), work(tmp_path, "s2", "b", "c"), work(tmp_path, "s3", "d")]
+    with pytest.raises(IncompleteError):
+        run(fail, *shards[:2])
+    queues = {"integrator": EngineQueue(MODEL, EchoEngine, seed=1)}
+    before = replay_shards(shards, queues, max_attempts=3, accept_failed=False)
+    assert before.outputs == {"s1": ["a"]}
+    assert not before.retryable
+    after = replay_shards(shards, queues, max_attempts=3, accept_failed=True)
+    assert after.outputs == {"s1": ["a"], "s2": ["nothing", "c"]}
+    assert list(after.retryable.values()) == ["timeout"]
+
+
+def test_a_request_whose_time_is_over_is_not_asked() -> None:
+    async def ask_late() -> None:
+        queue = EngineQueue(MODEL, EchoEngine, seed=1)
+        queue.is_too_late = lambda: True
+        await queue.ask(ask("a"), Journal(Path("nowhere.jsonl")))
+
+    with pytest.raises(Stopped):
+        asyncio.run(ask_late())

@@ -1,16 +1,20 @@
 """The journal: what it keeps, what it repairs, what it refuses."""
 
+import errno
 import json
 import os
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from dhd.errors import JournalError
 from dhd.journal import Journal, ShardLock
+from dhd.journal.lock import forget_dead_owner
 from dhd.requests import Completion
 
 
@@ -233,3 +237,94 @@ def test_a_writer_notices_that_it_was_replaced(path: Path) -> None:
         lock.check()
     lock.release()
     assert owner.exists()
+
+
+class HostWithoutFlock:
+    """A host whose ``flock`` excludes nobody on other hosts."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
+        monkeypatch.setattr("fcntl.flock", lambda *_: None)
+        self._path = path
+
+    def lock(self, host: str) -> ShardLock:
+        lock = ShardLock(self._path, stale_after_s=180)
+        lock._owner = replace(lock._owner, host=host)
+        return lock
+
+
+@pytest.mark.parametrize("is_left_over", [False, True])
+def test_of_many_hosts_that_want_one_shard_at_once_one_gets_it(
+    path: Path, monkeypatch: pytest.MonkeyPatch, is_left_over: bool
+) -> None:
+    hosts = HostWithoutFlock(monkeypatch, path)
+    path.parent.mkdir()
+    owner = path.with_suffix(".owner")
+    for _ in range(10):
+        if is_left_over:
+            owner.write_text(json.dumps({"host": "dead", "pid": 1, "job": "", "token": "t"}))
+            os.utime(owner, (time.time() - 300,) * 2)
+        locks = [hosts.lock(f"x{n}") for n in range(12)]
+        with ThreadPoolExecutor(len(locks)) as threads:
+            got = list(threads.map(ShardLock.acquire, locks))
+        assert sum(got) == 1
+        assert {one.suffix for one in path.parent.iterdir()} == {".lock", ".owner"}
+        locks[got.index(True)].release()
+        assert not owner.exists()
+
+
+def test_a_writer_that_was_replaced_leaves_its_heirs_file_alone(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hosts = HostWithoutFlock(monkeypatch, path)
+    suspended, heir = hosts.lock("x1"), hosts.lock("x2")
+    assert suspended.acquire()
+    os.utime(path.with_suffix(".owner"), (time.time() - 300,) * 2)
+    assert heir.acquire()
+    suspended.release()
+    assert path.with_suffix(".owner").exists()
+    heir.release()
+
+
+def test_without_flock_the_owner_file_alone_decides(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOSYS, "Function not implemented")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    first, second = ShardLock(path), ShardLock(path)
+    assert first.acquire()
+    assert not second.acquire()
+    first.release()
+    assert second.acquire()
+    second.release()
+
+
+def test_a_dead_workers_shard_is_freed_and_no_other(path: Path) -> None:
+    lock = ShardLock(path)
+    assert lock.acquire()
+    forget_dead_owner(path, os.getpid() + 1)
+    assert path.with_suffix(".owner").exists()
+    forget_dead_owner(path, os.getpid())
+    assert not path.with_suffix(".owner").exists()
+    lock.release()
+
+
+def test_counts_are_of_this_file_and_of_how_requests_ended(path: Path) -> None:
+    earlier = path.with_name("earlier.jsonl")
+    with Journal(earlier) as journal:
+        journal.append([ok("old")])
+    with Journal(path, earlier=[earlier]) as journal:
+        journal.append([failed("a", "timeout"), failed("b", "timeout"), ok("c")])
+        journal.append([replace(ok("a"), prompt_tokens=7, cached_tokens=3, completion_tokens=2)])
+    with Journal(path, earlier=[earlier]) as journal:
+        counts = journal.counts()
+        assert counts["answered"] == 2
+        assert counts["failed"] == {"timeout": 1}
+        assert journal.latest("b") == failed("b", "timeout")
+        assert journal.find("b") is None
+    assert (counts["prompt_tokens"], counts["cached_tokens"], counts["completion_tokens"]) == (
+        7 + ok("c").prompt_tokens,
+        3 + ok("c").cached_tokens,
+        2 + ok("c").completion_tokens,
+    )

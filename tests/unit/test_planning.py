@@ -16,10 +16,11 @@ from dhd.planning.measured import measured_assumptions
 from dhd.planning.pilot import evenly
 from dhd.planning.plan import PlanRow, gpu_hours, make_plan
 from dhd.simulation.files import write_stand_ins
-from dhd.stages.deliberate import deliberate_bundle
+from dhd.stages.deliberate import DeliberationJob
 from dhd.stages.interim import read_interim
-from dhd.stages.judge import JudgingJob, judge_bundle
+from dhd.stages.judge import JudgingJob
 from dhd.stages.prepare import prepare_problems
+from dhd.stages.running import run_bundle
 from support.simulated import PROJECT_ROOT
 
 BENCHMARKS = ("jeebench", "lab_bench")
@@ -70,10 +71,10 @@ def run_scan(study: Study) -> None:
         path = study.resolve(str(study.settings.benchmarks[name].path))
         prepare_problems(study, name, path, results / "problems" / f"{name}.parquet")
         for family in study.settings.families:
-            deliberate_bundle(study, family, name, "0000")
+            run_bundle(study, DeliberationJob(family, name, "0000"))
         sources = sorted(results.glob(f"bundles/deliberation/*/{name}/*.parquet"))
         out = results / f"{name}.judgements.parquet"
-        judge_bundle(study, JudgingJob("scan", name, "0000"), sources, out)
+        run_bundle(study, JudgingJob("scan", name, "0000", tuple(sources), out))
 
 
 def logged(pattern: str) -> tuple[int, int, int]:

@@ -15,16 +15,16 @@ from dhd.config.load import Study, load_study
 from dhd.config.models import ModelSettings
 from dhd.errors import ConfigError, IncompleteError
 from dhd.layout import StudyPaths
-from dhd.stages import bundles
+from dhd.stages import session
 from dhd.stages.prepare import prepare_problems
 from dhd.stages.protocols import (
     ProtocolJob,
     protocol_models,
     protocol_problems,
     protocol_turns,
-    run_protocols,
     turn_model,
 )
+from dhd.stages.running import run_bundle
 from support.fake_endpoint import fake_endpoint
 from support.studies import PROJECT_ROOT, SCRIPTED
 
@@ -57,7 +57,7 @@ def study_of(protocols: dict[str, Any], **sections: Any) -> Study:
 
 
 def run(study: Study, turn: int = 0, out: str = "runs.parquet") -> pd.DataFrame:
-    run_protocols(study, ProtocolJob("alpha", "marbles", "0000", turn), Path(out))
+    run_bundle(study, ProtocolJob("alpha", "marbles", "0000", Path(out), turn))
     return pd.read_parquet(out)
 
 
@@ -74,13 +74,13 @@ def lines() -> list[dict[str, Any]]:
 def built(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the names of the models whose engines are built, as they are."""
     names: list[str] = []
-    build = bundles.build_engine
+    build = session.build_engine
 
-    def noting(settings: ModelSettings) -> Any:
+    def noting(settings: ModelSettings, _: object) -> Any:
         names.append(settings.identity().name)
         return build(settings)
 
-    monkeypatch.setattr(bundles, "build_engine", noting)
+    monkeypatch.setattr(session, "build_engine", noting)
     return names
 
 

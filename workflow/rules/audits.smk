@@ -15,7 +15,7 @@ rule choose_audit:
     conda:
         "../../envs/controller.yaml"
     params:
-        settings=stage_digest(STUDY, "audit_sample") if AUDITORS else "",
+        settings=digest("audit_sample") if AUDITORS else "",
     script:
         "../scripts/choose_audit.py"
 
@@ -24,21 +24,17 @@ rule audit_benchmark:
     input:
         problems=PATHS.problems("{benchmark}"),
         sample=PATHS.audit(),
+        models=ancient(lambda wildcards: staged(wildcards.evaluator)),
     output:
         PATHS.bundle("audits", "{evaluator}", "{benchmark}.evaluations.parquet"),
     log:
         PATHS.folder / "logs" / "audit_benchmark" / "{evaluator}" / "{benchmark}.log",
     conda:
         "../../envs/vllm.yaml"
-    threads:
-        lambda wildcards: (
-            workflow.cores if needs_engine(STUDY.models[wildcards.evaluator]) else 1
-        )
+    threads: job_threads(audit_job)
     resources:
-        engines=lambda wildcards: needs_engine(STUDY.models[wildcards.evaluator]),
+        **resources_of(audit_job),
     params:
-        settings=lambda wildcards: stage_digest(
-            STUDY, "audits", family=wildcards.evaluator
-        ),
+        settings=lambda wildcards: digest("audits", family=wildcards.evaluator),
     script:
         "../scripts/audit_benchmark.py"

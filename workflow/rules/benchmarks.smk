@@ -24,8 +24,6 @@ rule prepare_problems:
     conda:
         "../../envs/controller.yaml"
     params:
-        settings=lambda wildcards: stage_digest(
-            STUDY, "problems", benchmark=wildcards.benchmark
-        ),
+        settings=lambda wildcards: digest("problems", benchmark=wildcards.benchmark),
     script:
         "../scripts/prepare_problems.py"

@@ -1,3 +1,5 @@
+from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -6,16 +8,27 @@ from dhd.config.load import load_study
 from dhd.errors import DhdError
 from dhd.layout import StudyPaths
 from dhd.prompts import PromptSet
+from dhd.schedulers.base import prepare
+from dhd.sites import site_file
 from dhd.stages.bundles import study_bundles
+from dhd.stages.jobs import check_plan, job_resources
 from dhd.stages.parts import EVALUATORS, PROTOCOLS, SCAN, study_parts
 from dhd.stages.protocols import protocol_families, protocol_turns, turn_model
 from dhd.stages.settings import stage_digest
+from dhd.staging import models_to_stage
 
 ROOT = Path(workflow.basedir)
 
+# A cluster's profile names its site file as a default resource, so that the controller, its
+# jobs and the submit command know it alike.
+SITE = site_file(getattr(workflow.resource_settings.default_resources, "args", ()))
+
 try:
     STUDY = load_study(
-        config, source=", ".join(map(str, workflow.configfiles)) or "config", root=ROOT
+        config,
+        source=", ".join(map(str, workflow.configfiles)) or "config",
+        root=ROOT,
+        site=SITE,
     )
     PromptSet(STUDY.settings.prompts, ROOT)
     BUNDLES = {
@@ -25,16 +38,30 @@ try:
         }
         for stage in ("deliberation", "judging", "replays", "protocols")
     }
+    CHECKED, WARNINGS = STUDY, []
+    if workflow.is_main_process and STUDY.site is not None:
+        told, WARNINGS = prepare(STUDY.site, Path(workflow.workdir_init))
+        CHECKED = replace(STUDY, site=told)
+    for warning in [
+        *WARNINGS,
+        *check_plan(CHECKED, jobs=workflow.resource_settings.nodes),
+    ]:
+        logger.warning(warning)
 except DhdError as error:
     raise WorkflowError(str(error)) from None
 
 PATHS = StudyPaths.of(STUDY.settings.study)
+STAGED = models_to_stage(STUDY)
 FAMILIES = list(STUDY.settings.families)
 BENCHMARKS = list(STUDY.settings.benchmarks)
 KINDS = ("messages", "outcomes")
 REPLAYS = list(STUDY.settings.studies.replays())
 PARTS = study_parts(STUDY)
 AUDITORS = STUDY.settings.studies.evaluators.models if EVALUATORS in PARTS else []
+
+
+# Jobs of a stage share few digests; each reads all prompts.
+digest = cache(partial(stage_digest, STUDY))
 
 
 def one_of(names):
@@ -51,6 +78,7 @@ wildcard_constraints:
     part=one_of(PARTS),
     evaluator=one_of(AUDITORS),
     turn=r"\d{2}",
+    key=one_of(STAGED),
 
 
 def benchmark_source(wildcards):
@@ -61,9 +89,57 @@ def benchmark_source(wildcards):
     return STUDY.resolve(entry.path)
 
 
-def needs_engine(model):
-    """Return how many of the machine's engines a model takes: in-job models take one."""
-    return int(model is not None and model.engine == "vllm")
+def job_threads(job):
+    """Return a rule's threads: all for an in-job model, where jobs share one machine."""
+
+    def threads(wildcards):
+        asked = job_resources(STUDY, *job(wildcards))
+        return workflow.cores if asked["engines"] else 1
+
+    return threads
+
+
+def resources_of(job):
+    """Return a rule's resources; ``job`` gives stage, model and number of shards."""
+
+    def one(key):
+        return lambda wildcards: job_resources(STUDY, *job(wildcards))[key]
+
+    asked = job_resources(STUDY, "deliberation", None, 1)
+    same = ("engines", "site") if STUDY.site is not None else ()
+    return {key: asked[key] if key in same else one(key) for key in asked}
+
+
+def deliberation_job(wildcards):
+    """Return stage, model and number of shards of a deliberation job."""
+    shards = BUNDLES["deliberation"][wildcards.benchmark][wildcards.bundle]
+    return "deliberation", STUDY.actor(wildcards.model), len(shards)
+
+
+def replay_job(wildcards):
+    """Return stage, model and number of shards of a replay job."""
+    shards = BUNDLES["replays"][wildcards.benchmark][wildcards.bundle]
+    return "replays", STUDY.actor(wildcards.integrator), len(shards)
+
+
+def judging_job(wildcards):
+    """Return stage, model and number of shards of a judging job."""
+    shards = judging_bundles(wildcards.part)[wildcards.benchmark][wildcards.bundle]
+    stage = "judging" if wildcards.part == SCAN else "replays"
+    return stage, STUDY.evaluator(), len(shards)
+
+
+def protocol_job(wildcards):
+    """Return stage, model and number of shards of one turn of the protocols."""
+    turn = getattr(wildcards, "turn", protocol_turns(STUDY, wildcards.model))
+    shards = BUNDLES["protocols"][wildcards.benchmark][wildcards.bundle]
+    return "protocols", turn_model(STUDY, wildcards.model, int(turn)), len(shards)
+
+
+def audit_job(wildcards):
+    """Return stage, model and number of shards of an audit job."""
+    shards = sum(map(len, BUNDLES["judging"][wildcards.benchmark].values()))
+    return "audits", STUDY.models[wildcards.evaluator], shards
 
 
 def deliberated(benchmark, bundles, models=FAMILIES, kinds=KINDS):
@@ -102,12 +178,6 @@ def turn_before(wildcards):
     at = wildcards.model, wildcards.benchmark
     stem = f"{wildcards.bundle}.turn-{turn - 1:02d}.parquet"
     return [PATHS.bundle("protocols", *at, stem)] if turn > 1 else []
-
-
-def turn_engine(wildcards):
-    """Return how many of the machine's engines a turn takes."""
-    turn = getattr(wildcards, "turn", protocol_turns(STUDY, wildcards.model))
-    return needs_engine(turn_model(STUDY, wildcards.model, int(turn)))
 
 
 def evaluations(benchmark):
@@ -191,3 +261,22 @@ def study_results(part):
         return PATHS.tables(part)
 
     return asked
+
+
+def staged(*keys):
+    """Return the notes of those models that run in jobs: a missing model stops them early."""
+    return [PATHS.staged(key) for key in dict.fromkeys(keys) if key in STAGED]
+
+
+def staged_actor(wildcards):
+    """Return the note of the model that fills a family's reasoning roles."""
+    family = getattr(wildcards, "integrator", wildcards.model)
+    return staged(STUDY.settings.families[family].actor)
+
+
+def staged_for_protocols(wildcards):
+    """Return the notes of all models that a family's protocols ask."""
+    settings = STUDY.settings
+    writer = settings.studies.protocols.hint_writer
+    actor = settings.families[wildcards.model].actor
+    return staged(actor, settings.judging.evaluator, writer)

@@ -1,6 +1,7 @@
 rule deliberate_bundle:
     input:
         problems=PATHS.problems("{benchmark}"),
+        models=ancient(staged_actor),
     output:
         messages=PATHS.bundle(
             "deliberation", "{model}", "{benchmark}", "{bundle}.messages.parquet"
@@ -17,12 +18,10 @@ rule deliberate_bundle:
         / "{bundle}.log",
     conda:
         "../../envs/vllm.yaml"
-    threads: lambda wildcards: workflow.cores if needs_engine(STUDY.actor(wildcards.model)) else 1
+    threads: job_threads(deliberation_job)
     resources:
-        engines=lambda wildcards: needs_engine(STUDY.actor(wildcards.model)),
+        **resources_of(deliberation_job),
     params:
-        settings=lambda wildcards: stage_digest(
-            STUDY, "deliberation", family=wildcards.model
-        ),
+        settings=lambda wildcards: digest("deliberation", family=wildcards.model),
     script:
         "../scripts/deliberate_bundle.py"

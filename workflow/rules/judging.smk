@@ -2,6 +2,7 @@ rule judge_bundle:
     input:
         problems=PATHS.problems("{benchmark}"),
         bundles=bundles_to_judge,
+        models=ancient(staged(STUDY.settings.judging.evaluator)),
     output:
         PATHS.bundle("judging", "{part}", "{benchmark}", "{bundle}.judgements.parquet"),
     log:
@@ -13,10 +14,10 @@ rule judge_bundle:
         / "{bundle}.log",
     conda:
         "../../envs/vllm.yaml"
-    threads: workflow.cores if needs_engine(STUDY.evaluator()) else 1
+    threads: job_threads(judging_job)
     resources:
-        engines=needs_engine(STUDY.evaluator()),
+        **resources_of(judging_job),
     params:
-        settings=stage_digest(STUDY, "judging"),
+        settings=digest("judging"),
     script:
         "../scripts/judge_bundle.py"

@@ -2,6 +2,7 @@ rule run_protocols:
     input:
         problems=PATHS.problems("{benchmark}"),
         before=turn_before,
+        models=ancient(staged_for_protocols),
     output:
         PATHS.bundle(
             "protocols", "{model}", "{benchmark}", "{bundle}.protocol_runs.parquet"
@@ -15,13 +16,11 @@ rule run_protocols:
         / "{bundle}.log",
     conda:
         "../../envs/vllm.yaml"
-    threads: lambda wildcards: workflow.cores if turn_engine(wildcards) else 1
+    threads: job_threads(protocol_job)
     resources:
-        engines=turn_engine,
+        **resources_of(protocol_job),
     params:
-        settings=lambda wildcards: stage_digest(
-            STUDY, "protocols", family=wildcards.model
-        ),
+        settings=lambda wildcards: digest("protocols", family=wildcards.model),
         turn=lambda wildcards: protocol_turns(STUDY, wildcards.model),
     script:
         "../scripts/run_protocols.py"
@@ -42,7 +41,5 @@ use rule run_protocols as run_protocols_turn with:
         / "{benchmark}"
         / "{bundle}.{turn}.log",
     params:
-        settings=lambda wildcards: stage_digest(
-            STUDY, "protocols", family=wildcards.model
-        ),
+        settings=lambda wildcards: digest("protocols", family=wildcards.model),
         turn=lambda wildcards: int(wildcards.turn),

@@ -24,7 +24,7 @@ rule collect_records:
     conda:
         "../../envs/controller.yaml"
     params:
-        settings=stage_digest(STUDY, "records"),
+        settings=digest("records"),
     script:
         "../scripts/collect_records.py"
 

@@ -18,8 +18,7 @@ rule sample_repeats:
     conda:
         "../../envs/controller.yaml"
     params:
-        settings=lambda wildcards: stage_digest(
-            STUDY,
+        settings=lambda wildcards: digest(
             "samples",
             family=wildcards.model,
             benchmark=wildcards.benchmark,
@@ -46,8 +45,7 @@ rule sample_again:
     conda:
         "../../envs/controller.yaml"
     params:
-        settings=lambda wildcards: stage_digest(
-            STUDY,
+        settings=lambda wildcards: digest(
             "samples",
             family=wildcards.model,
             benchmark=wildcards.benchmark,
@@ -69,8 +67,8 @@ rule choose_masking:
     conda:
         "../../envs/controller.yaml"
     params:
-        settings=lambda wildcards: stage_digest(
-            STUDY, "samples", family=wildcards.model, replay="masking"
+        settings=lambda wildcards: digest(
+            "samples", family=wildcards.model, replay="masking"
         ),
     script:
         "../scripts/choose_masking.py"
@@ -81,6 +79,7 @@ rule replay_bundle:
         problems=PATHS.problems("{benchmark}"),
         sample=sample_of,
         pools=pools_to_replay,
+        models=ancient(staged_actor),
     output:
         PATHS.bundle(
             "replays",
@@ -101,15 +100,12 @@ rule replay_bundle:
         / "{bundle}.log",
     conda:
         "../../envs/vllm.yaml"
-    threads:
-        lambda wildcards: (
-            workflow.cores if needs_engine(STUDY.actor(wildcards.integrator)) else 1
-        )
+    threads: job_threads(replay_job)
     resources:
-        engines=lambda wildcards: needs_engine(STUDY.actor(wildcards.integrator)),
+        **resources_of(replay_job),
     params:
-        settings=lambda wildcards: stage_digest(
-            STUDY, "replays", family=wildcards.integrator, replay=wildcards.replay
+        settings=lambda wildcards: digest(
+            "replays", family=wildcards.integrator, replay=wildcards.replay
         ),
     script:
         "../scripts/replay_bundle.py"

@@ -14,7 +14,7 @@ rule make_tables:
     conda:
         "../../envs/controller.yaml"
     params:
-        settings=stage_digest(STUDY, "analysis"),
+        settings=digest("analysis"),
     script:
         "../scripts/make_tables.py"
 
@@ -38,6 +38,6 @@ rule make_figures:
     conda:
         "../../envs/controller.yaml"
     params:
-        settings=stage_digest(STUDY, "analysis"),
+        settings=digest("analysis"),
     script:
         "../scripts/make_figures.py"

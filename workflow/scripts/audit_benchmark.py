@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from dhd.stages.audits import audit_benchmark
+from dhd.stages.audits import AuditJob
 from dhd.stages.script import rule_job
 
 with rule_job(snakemake) as job:
     at = snakemake.wildcards
     sample, out = Path(snakemake.input.sample), Path(snakemake.output[0])
-    audit_benchmark(job.study, at.evaluator, at.benchmark, sample, out, job.console)
+    job.run(AuditJob(at.evaluator, at.benchmark, sample, out))

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from dhd.stages.replays import ReplayJob, replay_bundle
+from dhd.stages.replays import ReplayJob
 from dhd.stages.script import rule_job
 
 with rule_job(snakemake) as job:
     at = snakemake.wildcards
-    replay = ReplayJob(at.replay, at.model, at.integrator, at.benchmark, at.bundle)
-    pools = [Path(path) for path in snakemake.input.pools]
-    replay_bundle(job.study, replay, Path(snakemake.input.sample), pools, job.console)
+    place = (at.replay, at.model, at.integrator, at.benchmark, at.bundle)
+    sample, pools = Path(snakemake.input.sample), map(Path, snakemake.input.pools)
+    job.run(ReplayJob(*place, sample, tuple(pools)))

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
-
-import yaml
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from typing import Any
 
 from dhd.config.models import ModelSettings
+from dhd.config.reading import faults_text, read_yaml, validated
 from dhd.config.roles import Identifier
 from dhd.config.strict import Strict
 from dhd.config.study import StudySettings
 from dhd.config.study_faults import study_faults
 from dhd.errors import ConfigError
-
-_Model = TypeVar("_Model", bound=BaseModel)
+from dhd.sites.load import read_site
+from dhd.sites.site import Site
 
 
 class ModelsFile(Strict):
@@ -40,11 +37,14 @@ class Study:
     root
         Folder of the project; relative inputs that are not found in the working
         directory are looked for there.
+    site
+        The cluster that runs the jobs, or None for one machine.
     """
 
     settings: StudySettings
     models: Mapping[str, ModelSettings]
     root: Path
+    site: Site | None = None
 
     def actor(self, family: str) -> ModelSettings:
         """Return the model that fills the reasoning roles of a family."""
@@ -65,8 +65,10 @@ class Study:
         return given if found else self.root / given
 
 
-def load_study(config: Mapping[str, Any], *, source: str, root: Path) -> Study:
-    """Check a study's settings and those of its models.
+def load_study(
+    config: Mapping[str, Any], *, source: str, root: Path, site: str | Path | None = None
+) -> Study:
+    """Check a study's settings, those of its models, and those of the site.
 
     Parameters
     ----------
@@ -76,125 +78,30 @@ def load_study(config: Mapping[str, Any], *, source: str, root: Path) -> Study:
         Where it came from, for error messages, e.g. ``config/config.yaml``.
     root
         Folder of the project.
+    site
+        The site file of a cluster; None for one machine.
 
     Raises
     ------
     ConfigError
-        All faults in one message: file, key, value and what would be right.
+        All faults of a file in one message: file, key, value and what would be right.
     """
-    settings = _validated(StudySettings, config, source)
+    settings = validated(StudySettings, config, source)
     models_path = Path(settings.models_file)
     if not models_path.is_absolute() and not models_path.exists():
         models_path = root / models_path
-    models = _validated(ModelsFile, read_yaml(models_path), str(models_path)).models
-    study = Study(settings, models, root)
+    models = validated(ModelsFile, read_yaml(models_path), str(models_path)).models
+    place = None if site is None else read_site(site, root)
+    study = Study(settings, models, root, place)
     faults = _cross_faults(study)
     if faults:
-        raise ConfigError(_joined(faults, source))
+        raise ConfigError(faults_text(faults, source))
     return study
 
 
-def load_study_file(path: Path, *, root: Path) -> Study:
+def load_study_file(path: Path, *, root: Path, site: str | Path | None = None) -> Study:
     """Check the study that one YAML file describes; see `load_study`."""
-    return load_study(read_yaml(path), source=str(path), root=root)
-
-
-def read_settings(model: type[_Model], path: Path) -> _Model:
-    """Check the settings in a YAML file of their own.
-
-    Raises
-    ------
-    ConfigError
-        All faults in one message: file, key, value and what would be right.
-    """
-    return _validated(model, read_yaml(path), str(path))
-
-
-def read_yaml(path: Path) -> Mapping[str, Any]:
-    """Return the mapping in a YAML file.
-
-    Raises
-    ------
-    ConfigError
-        When the file is missing, is no YAML, or holds no mapping.
-    """
-    try:
-        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({error.strerror})") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: not valid YAML: {error}") from error
-    if not isinstance(loaded, Mapping):
-        raise ConfigError(f"{path}: holds {type(loaded).__name__}, should be a mapping")
-    return loaded
-
-
-def _validated(model: type[_Model], data: Mapping[str, Any], source: str) -> _Model:
-    try:
-        return model.model_validate(data)
-    except ValidationError as error:
-        raise ConfigError(_joined([_fault(e, model) for e in error.errors()], source)) from None
-
-
-def _joined(faults: Sequence[str], source: str) -> str:
-    lines = "".join(f"\n  {fault}" for fault in faults)
-    return f"{source}: {len(faults)} setting(s) to mend:{lines}"
-
-
-def _fault(error: Any, model: type[BaseModel]) -> str:
-    path = [
-        part for part in error["loc"] if part not in ("vllm", "openai", "scripted", "simulated")
-    ]
-    key = ".".join(map(str, path))
-    if error["type"] == "extra_forbidden":
-        return f"{key}: unknown key{_suggestion(str(path[-1]), path[:-1], model)}"
-    if error["type"] == "missing":
-        return f"{key}: missing, needs a value"
-    value = repr(error["input"])
-    value = value if len(value) <= 80 else f"{value[:77]}..."
-    message = error["msg"].removeprefix("Value error, ")
-    return f"{key} = {value}: {message}"
-
-
-def _suggestion(unknown: str, path: Sequence[Any], model: type[BaseModel]) -> str:
-    """Return a hint at the nearest known key of the section at ``path``."""
-    known = _known_keys(TypeAdapter(model).json_schema(), path)
-    near = difflib.get_close_matches(unknown, known, n=1)
-    if near:
-        return f"; did you mean {near[0]!r}?"
-    return f"; known keys here: {', '.join(sorted(known))}" if known else ""
-
-
-def _known_keys(schema: dict[str, Any], path: Sequence[Any]) -> list[str]:
-    nodes = [schema]
-    for part in path:
-        nodes = [child for node in nodes for child in _children(node, str(part), schema)]
-    keys: list[str] = []
-    for node in nodes:
-        for variant in _variants(node, schema):
-            keys.extend(variant.get("properties", ()))
-    return list(dict.fromkeys(keys))
-
-
-def _children(node: dict[str, Any], key: str, schema: dict[str, Any]) -> list[dict[str, Any]]:
-    found = []
-    for variant in _variants(node, schema):
-        if key in variant.get("properties", {}):
-            found.append(variant["properties"][key])
-        elif isinstance(variant.get("additionalProperties"), dict):
-            found.append(variant["additionalProperties"])
-        else:
-            found.extend(variant.get("patternProperties", {}).values())
-    return found
-
-
-def _variants(node: dict[str, Any], schema: dict[str, Any]) -> list[dict[str, Any]]:
-    if "$ref" in node:
-        node = schema["$defs"][node["$ref"].rsplit("/", 1)[-1]]
-    alternatives = node.get("anyOf") or node.get("oneOf")
-    if alternatives is None:
-        return [node]
-    return [variant for option in alternatives for variant in _variants(option, schema)]
+    return load_study(read_yaml(path), source=str(path), root=root, site=site)
 
 
 def _cross_faults(study: Study) -> list[str]:

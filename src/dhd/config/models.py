@@ -30,7 +30,9 @@ class VllmModel(Strict):
     max_model_len: int = Field(gt=0, description="Context length in tokens.")
     max_in_flight: int = Field(256, gt=0, description="Requests in the engine at a time.")
     tensor_parallel_size: int = Field(1, gt=0, description="GPUs of one engine.")
-    engines_per_node: int = Field(1, gt=0, description="Engines side by side on one node.")
+    engines_per_node: int | None = Field(
+        None, gt=0, description="Engines side by side on one node; null: as many as its GPUs hold."
+    )
     structured_output: bool = Field(True, description="Constrain outputs to the JSON schema.")
     reasoning_parser: str | None = Field(None, description="vLLM's parser, e.g. openai_gptoss.")
     chat_template_kwargs: dict[str, Any] = Field(
@@ -95,6 +97,9 @@ class ScriptedModel(Strict):
     name: str = Field("scripted", min_length=1)
     max_in_flight: int = Field(256, gt=0)
     latency_s: float = Field(0.0, ge=0, description="Time that one poll takes.")
+    engines_per_node: int | None = Field(
+        None, gt=0, description="Engines that a job starts on each node; null: one in its process."
+    )
     failed_rate: Fraction = 0.0
     invalid_rate: Fraction = 0.0
     truncated_rate: Fraction = 0.0

@@ -8,10 +8,14 @@ from pydantic import BaseModel
 
 from dhd.config.load import ModelsFile
 from dhd.config.study import StudySettings
+from dhd.sites.queues import Machine
+from dhd.sites.site import SiteFile
 
 _FILES: dict[str, type[BaseModel]] = {
     "config.schema.json": StudySettings,
     "models.schema.json": ModelsFile,
+    "site.schema.json": SiteFile,
+    "queues.schema.json": Machine,
 }
 
 

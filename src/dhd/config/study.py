@@ -96,6 +96,14 @@ class JournalSettings(Strict):
     stale_after_s: float = Field(
         180.0, gt=0, description="Age of a heartbeat after which another host's lock is void."
     )
+    walltime_margin_s: float = Field(
+        90.0, ge=0, description="Time before the end of a job's walltime that is kept for writing."
+    )
+    longest_request_s: float = Field(
+        120.0,
+        ge=0,
+        description="Time that a request is expected to take at most, until a job has seen one.",
+    )
 
 
 class ShardSettings(Strict):
@@ -105,7 +113,7 @@ class ShardSettings(Strict):
 
 
 class BundleSettings(Strict):
-    """Unit of submission: the shards that one scheduler job takes."""
+    """Unit of submission: the shards that one scheduler job takes, for each of its nodes."""
 
     deliberation_shards: int = Field(8, gt=0)
     judging_shards: int = Field(16, gt=0)

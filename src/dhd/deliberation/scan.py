@@ -38,6 +38,8 @@ async def deliberate(problem: Problem, setup: ProtocolSetup, generate: Generate)
     """
     independent, *others = scan_cells()
     solo = asyncio.ensure_future(replay_cell(problem, independent, None, setup, generate))
+    # A job that stops ends the pool first; then nobody awaits this, which is no fault.
+    solo.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
     pool = await recruit_pool(problem, setup, generate)
     replayed = await asyncio.gather(
         solo, *(replay_cell(problem, cell, pool, setup, generate) for cell in others)

@@ -2,14 +2,21 @@
 
 from dhd.driver.elsewhere import Elsewhere, JournalQueue
 from dhd.driver.queue import EngineQueue, Stopped
-from dhd.driver.session import Session, SessionLimits, ShardWork
+from dhd.driver.replay import Replayed, replay_shards
+from dhd.driver.session import Session, raise_if_retryable
+from dhd.driver.work import Peers, Reports, SessionLimits, ShardWork
 
 __all__ = [
     "Elsewhere",
     "EngineQueue",
     "JournalQueue",
+    "Peers",
+    "Replayed",
+    "Reports",
     "Session",
     "SessionLimits",
     "ShardWork",
     "Stopped",
+    "raise_if_retryable",
+    "replay_shards",
 ]

@@ -46,5 +46,9 @@ class JournalQueue(EngineQueue):
         self.counts.found += 1
         return found
 
+    def expected_s(self, unseen_s: float) -> float:
+        """Return 0: a journal answers at once."""
+        return 0.0
+
     def _refuse(self) -> Engine:
         raise EngineError(f"{self.identity}: is asked by another job, not by this one")

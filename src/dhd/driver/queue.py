@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 import itertools
+import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -25,6 +26,9 @@ _MAX_CONSECUTIVE_FAILURES = 64
 _QUIET_TURNS = 4
 """Turns of the event loop in which nothing is asked before the queue counts as settled; an
 answer needs up to three to pass through a protocol's nested coroutines."""
+
+_ENOUGH_SEEN = 32
+"""Answers after which the longest of them says how long a request may take."""
 
 _TRANSIENT_PREFIXES = ("http_", "timeout", "connection", "bad_response", "engine_")
 
@@ -66,20 +70,35 @@ class EngineQueue:
         Makes the engine; called once, and only when a request has to be asked.
     seed
         Seed of the study; part of every content key.
+    gpus
+        GPUs that the engine takes.
+
+    Attributes
+    ----------
+    begun
+        When the engine was started, in seconds since the epoch; None where it was not.
+    longest_s
+        Longest time that the engine took for a request.
     """
 
-    def __init__(self, identity: ModelIdentity, build: Callable[[], Engine], *, seed: int) -> None:
+    def __init__(
+        self, identity: ModelIdentity, build: Callable[[], Engine], *, seed: int, gpus: int = 0
+    ) -> None:
         self.identity = identity
+        self.gpus = gpus
         self.counts = QueueCounts()
+        self.begun: float | None = None
+        self.longest_s = 0.0
         self.on_change: Callable[[], None] = lambda: None
         self.is_filling: Callable[[], bool] = lambda: False
+        self.is_too_late: Callable[[], bool] = lambda: False
         self._build = build
         self._keys = KeyMaker(identity, seed)
         self._engine: Engine | None = None
         self._heap: list[tuple[tuple[str, ...], int, str]] = []
         self._order = itertools.count()
         self._waiting: dict[str, _Waiting] = {}
-        self._in_flight: set[str] = set()
+        self._in_flight: dict[str, float] = {}
         self._wake = asyncio.Event()
         self._is_draining = False
         self._failures_in_a_row = 0
@@ -93,6 +112,19 @@ class EngineQueue:
     def in_flight(self) -> int:
         """Return how many requests the engine has."""
         return len(self._in_flight)
+
+    def expected_s(self, unseen_s: float) -> float:
+        """Return the time that a request asked now may take: the longest so far.
+
+        Parameters
+        ----------
+        unseen_s
+            What is expected until enough requests have been seen.
+        """
+        since = next(iter(self._in_flight.values()), None)  # kept in the order of asking
+        oldest_s = 0.0 if since is None else time.monotonic() - since
+        has_seen = self.counts.ok >= _ENOUGH_SEEN
+        return max(self.longest_s, oldest_s, 0.0 if has_seen else unseen_s)
 
     def key(self, request: Request) -> str:
         """Return the content key of a request to this engine's model."""
@@ -111,7 +143,7 @@ class EngineQueue:
         if found is not None:
             self.counts.found += 1
             return found
-        if self._is_draining and key not in self._in_flight:
+        if key not in self._in_flight and (self._is_draining or self.is_too_late()):
             raise Stopped
         waiting = self._waiting.get(key)
         if waiting is None:
@@ -150,7 +182,7 @@ class EngineQueue:
             await self._settle()
             while self._heap and len(self._in_flight) < engine.capacity:
                 key = heapq.heappop(self._heap)[2]
-                self._in_flight.add(key)
+                self._in_flight[key] = time.monotonic()
                 self.counts.asked += 1
                 engine.submit(key, self._waiting[key].request)
             if self._in_flight:
@@ -174,6 +206,7 @@ class EngineQueue:
 
     async def _started_engine(self) -> Engine:
         if self._engine is None:
+            self.begun = time.time()
             engine = self._build()
             await engine.start()
             self._engine = engine
@@ -188,9 +221,10 @@ class EngineQueue:
                 by_journal.setdefault(number, (journal, []))[1].append(completion)
         for journal, batch in by_journal.values():
             journal.append(batch)
+        now = time.monotonic()
         for completion in completions:
             self._count(completion)
-            self._in_flight.discard(completion.key)
+            self.longest_s = max(self.longest_s, now - self._in_flight.pop(completion.key))
             for future in self._waiting.pop(completion.key).futures:
                 if not future.done():
                     future.set_result(completion)

@@ -11,85 +11,26 @@ import asyncio
 import contextlib
 import signal
 import time
-from collections import Counter, deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Generic, TypeVar
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Generic
 
 from dhd.driver.queue import EngineQueue, Stopped
+from dhd.driver.shards import OpenShard, ShardDesk
+from dhd.driver.status import EngineStatus
+from dhd.driver.work import Output, Peers, Reports, Result, SessionLimits, ShardWork
 from dhd.errors import IncompleteError
-from dhd.journal import Journal, ShardLock
 from dhd.progress import Progress
-from dhd.requests import Completion, Generate, Request, Role
-
-Result = TypeVar("Result")
-Output = TypeVar("Output")
+from dhd.requests import Completion, Request, Role
 
 _TICK_S = 0.5
 _SYNC_EVERY_S = 2.0
-_RETRY_LOCKED_S = 5.0
-
-
-@dataclass(frozen=True, slots=True)
-class ShardWork(Generic[Result, Output]):
-    """The work of one shard.
-
-    Attributes
-    ----------
-    name
-        Identifies the shard in results and messages, e.g. ``oss/jeebench/00000-00015``.
-    journal
-        Path of the shard's journal.
-    tasks
-        One coroutine function a problem; each gets the ``generate`` that asks for it.
-    gather
-        Turns the results, in the order of the tasks, into what is kept of the shard.
-    earlier
-        Journals of other cuts of the same problems.
-    """
-
-    name: str
-    journal: Path
-    tasks: Sequence[Callable[[Generate], Awaitable[Result]]]
-    gather: Callable[[list[Result]], Output]
-    earlier: tuple[Path, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class SessionLimits:
-    """Limits of a session.
-
-    Attributes
-    ----------
-    max_attempts
-        Runs in which a failed request is asked before it stays failed.
-    drain_s
-        Time for requests in flight to finish once the job was told to stop.
-    stale_after_s
-        Age of another host's heartbeat after which its lock is void.
-    max_outstanding
-        Requests that wait or are in flight before new problems have to wait.
-    """
-
-    max_attempts: int = 3
-    drain_s: float = 60.0
-    stale_after_s: float = 180.0
-    max_outstanding: int = 512
-
-
-@dataclass(slots=True)
-class _OpenShard(Generic[Result, Output]):
-    """A shard being worked on."""
-
-    work: ShardWork[Result, Output]
-    lock: ShardLock
-    journal: Journal
-    results: dict[int, Result] = field(default_factory=dict)
+_RETRY_LOCKED_S = 2.0
+_SAY_LOCKED_EVERY_S = 60.0
 
 
 class Session(Generic[Result, Output]):
-    """Runs the coroutines of many shards over the engines of one job.
+    """Runs the coroutines of many shards over the engines of one process.
 
     Parameters
     ----------
@@ -99,19 +40,31 @@ class Session(Generic[Result, Output]):
         Retries, times and sizes.
     progress
         Where progress is reported.
+    peers
+        The workers that share the shards; None where this process works alone.
+    reports
+        What status files say; None for no such files.
     """
 
     def __init__(
-        self, queues: Mapping[Role, EngineQueue], limits: SessionLimits, progress: Progress
+        self,
+        queues: Mapping[Role, EngineQueue],
+        limits: SessionLimits,
+        progress: Progress,
+        *,
+        peers: Peers | None = None,
+        reports: Reports | None = None,
     ) -> None:
         self._queues = queues
         self._distinct = list({id(queue): queue for queue in queues.values()}.values())
         self._limits = limits
         self._progress = progress
-        self._open_shards: dict[str, _OpenShard[Result, Output]] = {}
-        self._outputs: dict[str, Output] = {}
+        self._peers = peers
+        self._reports = reports
+        self._desk: ShardDesk[Result, Output] = ShardDesk((), limits, peers, reports)
         self._retryable: dict[str, str] = {}
         self._stopped_by: str | None = None
+        self._drain_ends = float("inf")
         self._changed = asyncio.Event()
         self._error: BaseException | None = None
         self._is_filling = False
@@ -119,23 +72,28 @@ class Session(Generic[Result, Output]):
     def run(self, shards: Sequence[ShardWork[Result, Output]]) -> dict[str, Output]:
         """Work all shards off; return what is kept of each by name.
 
+        Shards that a peer finished are not among what is returned.
+
         Raises
         ------
         IncompleteError
             When requests failed that a later run asks again, or the job was told to stop
-            (SIGTERM, SIGINT). Everything that finished is in the journals.
+            (SIGTERM, SIGINT) or runs out of walltime. Everything that finished is in the
+            journals.
         EngineError, JournalError
             When an engine or the disk is out of order.
         """
-        return asyncio.run(self._run(shards))
+        self._desk = ShardDesk(shards, self._limits, self._peers, self._reports)
+        return asyncio.run(self._run(len(shards)))
 
-    async def _run(self, shards: Sequence[ShardWork[Result, Output]]) -> dict[str, Output]:
+    async def _run(self, shards: int) -> dict[str, Output]:
         self._listen_for_signals()
         for queue in self._distinct:
             queue.on_change = self._changed.set
             queue.is_filling = lambda: self._is_filling
+            queue.is_too_late = self._is_too_late
         pumps = [asyncio.create_task(queue.pump()) for queue in self._distinct]
-        worker = asyncio.create_task(self._work(shards))
+        worker = asyncio.create_task(self._work())
         tasks = {worker, asyncio.create_task(self._keep_time()), *pumps}
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -145,50 +103,85 @@ class Session(Generic[Result, Output]):
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            for shard in list(self._open_shards.values()):
-                self._close(shard)
+            for shard in list(self._desk.open.values()):
+                self._desk.close(shard)
             for queue in self._distinct:
                 await queue.close()
             self._progress.close(self._distinct)
         self._raise_if_incomplete(shards)
-        return self._outputs
+        return self._desk.outputs
 
     def _listen_for_signals(self) -> None:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             with contextlib.suppress(ValueError, RuntimeError):  # outside the main thread
-                loop.add_signal_handler(number, self._stop, signal.Signals(number).name)
+                loop.add_signal_handler(number, self._heed, signal.Signals(number).name)
 
-    def _stop(self, reason: str) -> None:
+    def _heed(self, name: str) -> None:
+        """Stop at a signal; a job that is already stopping gets no more time than that."""
+        self._stop(name, f"{name} received", self._limits.drain_s)
+
+    def _stop(self, reason: str, what: str, drain_s: float) -> None:
         """Ask nothing new; let what is in flight finish."""
+        left_s = drain_s
+        if self._limits.deadline is not None:
+            left_s = min(drain_s, max(self._limits.deadline - time.time(), 0.0))
+        self._drain_ends = min(self._drain_ends, time.monotonic() + left_s)
         if self._stopped_by is None:
             self._stopped_by = reason
-            self._progress.say(f"{reason} received: finishing what is in flight")
+            self._progress.say(f"{what}: finishing what is in flight")
             for queue in self._distinct:
                 queue.drain()
             self._changed.set()
 
-    async def _keep_time(self) -> None:
-        """Report progress and sync journals; return when a drain takes too long."""
-        drain_ends = synced = time.monotonic()
-        while self._stopped_by is None or time.monotonic() < drain_ends:
-            if self._stopped_by is None:
-                drain_ends = time.monotonic() + self._limits.drain_s
-            await asyncio.sleep(_TICK_S)
-            self._progress.update(self._distinct)
-            if time.monotonic() - synced > _SYNC_EVERY_S:
-                for shard in self._open_shards.values():
-                    shard.lock.check()
-                    shard.journal.sync()
-                synced = time.monotonic()
+    def _is_too_late(self) -> bool:
+        """Return whether a request asked now might not be answered within the walltime; stop then.
 
-    async def _work(self, shards: Sequence[ShardWork[Result, Output]]) -> None:
+        This is asked before every request and while any is outstanding: a job that finds
+        everything in its journals needs no time and is let through.
+        """
+        if self._limits.deadline is None or self._stopped_by is not None:
+            return self._stopped_by is not None
+        left_s = self._limits.deadline - time.time()
+        unseen_s = self._limits.longest_request_s
+        expected_s = max(queue.expected_s(unseen_s) for queue in self._distinct)
+        if left_s >= expected_s:
+            return False
+        what = f"{max(left_s, 0):.0f} s of walltime left, a request may take {expected_s:.0f} s"
+        self._stop("the end of its walltime", what, left_s)
+        return True
+
+    def _watch_walltime(self) -> None:
+        is_over = time.time() >= (self._limits.deadline or float("inf"))
+        if is_over or any(queue.outstanding for queue in self._distinct):
+            self._is_too_late()
+
+    async def _keep_time(self) -> None:
+        """Report, sync journals and watch the time; return when a drain takes too long."""
+        engines = []
+        if self._reports is not None:
+            engines = [EngineStatus(queue, self._reports) for queue in self._distinct]
+        synced = time.monotonic()
+        try:
+            while time.monotonic() < self._drain_ends:
+                await asyncio.sleep(min(_TICK_S, max(self._drain_ends - time.monotonic(), 0)))
+                self._watch_walltime()
+                self._progress.update(self._distinct)
+                for engine in engines:
+                    engine.update()
+                if time.monotonic() - synced > _SYNC_EVERY_S:
+                    self._desk.keep()
+                    synced = time.monotonic()
+        finally:
+            for engine in engines:
+                engine.update(is_ended=True)
+
+    async def _work(self) -> None:
         """Start problems shard after shard while the engines have room."""
-        waiting = deque(shards)
         running: set[asyncio.Task[None]] = set()
-        while waiting and self._stopped_by is None:
+        while self._stopped_by is None:
             self._is_filling = True
-            shard = await self._next_free(waiting)
+            shard = await self._next_free()
             if shard is None:
                 break
             for index in range(len(shard.work.tasks)):
@@ -198,48 +191,39 @@ class Session(Generic[Result, Output]):
                 task.add_done_callback(self._note_end)
                 await self._room()
             if not shard.work.tasks:
-                self._close(shard)
+                self._desk.close(shard)
         self._is_filling = False
         while running or any(queue.in_flight for queue in self._distinct):
             await self._change()
 
-    async def _next_free(
-        self, waiting: deque[ShardWork[Result, Output]]
-    ) -> _OpenShard[Result, Output] | None:
-        """Open the first shard that no other job holds, waiting for one if need be."""
+    async def _next_free(self) -> OpenShard[Result, Output] | None:
+        """Open the first shard that is free, waiting for one if need be; None at the end."""
+        say_next = 0.0
         while self._stopped_by is None:
-            for _ in range(len(waiting)):
-                work = waiting.popleft()
-                shard = self._try_open(work)
+            self._desk.drop_finished()
+            if not self._desk.waiting:
+                break
+            if not self._desk.is_greedy:
+                shard = self._desk.take()
                 if shard is not None:
                     return shard
-                waiting.append(work)
-            self._progress.say(f"{len(waiting)} shard(s) held by other jobs; waiting for them")
+                if time.monotonic() >= say_next:
+                    say_next = time.monotonic() + _SAY_LOCKED_EVERY_S
+                    held = self._desk.waiting
+                    self._progress.say(f"{held} shard(s) held by other jobs; waiting for them")
             self._is_filling = False
-            await asyncio.sleep(_RETRY_LOCKED_S)
+            await self._pause()
         return None
 
-    def _try_open(self, work: ShardWork[Result, Output]) -> _OpenShard[Result, Output] | None:
-        lock = ShardLock(work.journal, stale_after_s=self._limits.stale_after_s)
-        if not lock.acquire():
-            return None
-        try:
-            journal = Journal(
-                work.journal, earlier=work.earlier, max_attempts=self._limits.max_attempts
-            )
-        except BaseException:
-            lock.release()
-            raise
-        shard = self._open_shards[work.name] = _OpenShard(work, lock, journal)
-        return shard
-
-    def _close(self, shard: _OpenShard[Result, Output]) -> None:
-        del self._open_shards[shard.work.name]
-        shard.journal.close()
-        shard.lock.release()
-        if len(shard.results) == len(shard.work.tasks):
-            ordered = [shard.results[index] for index in range(len(shard.work.tasks))]
-            self._outputs[shard.work.name] = shard.work.gather(ordered)
+    async def _pause(self) -> None:
+        """Wait for a while, or until one of this session's shards ends."""
+        opened, until = len(self._desk.open), time.monotonic() + _RETRY_LOCKED_S
+        while self._stopped_by is None and len(self._desk.open) == opened:
+            left_s = until - time.monotonic()
+            if left_s <= 0:
+                return
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._change(), left_s)
 
     async def _room(self) -> None:
         """Let the new problem ask, then wait until there is room for one more."""
@@ -265,7 +249,7 @@ class Session(Generic[Result, Output]):
             self._error = task.exception()
         self._changed.set()
 
-    async def _solve(self, shard: _OpenShard[Result, Output], index: int) -> None:
+    async def _solve(self, shard: OpenShard[Result, Output], index: int) -> None:
         async def generate(request: Request) -> Completion:
             completion = await self._queues[request.role].ask(request, shard.journal)
             if shard.journal.is_retryable(completion.key):
@@ -276,20 +260,38 @@ class Session(Generic[Result, Output]):
             shard.results[index] = await shard.work.tasks[index](generate)
         except Stopped:
             return
-        if len(shard.results) == len(shard.work.tasks):
-            self._close(shard)
+        if shard.is_finished:
+            self._desk.close(shard)
 
-    def _raise_if_incomplete(self, shards: Sequence[ShardWork[Result, Output]]) -> None:
-        if self._stopped_by is not None and len(self._outputs) < len(shards):
+    def _raise_if_incomplete(self, shards: int) -> None:
+        if self._stopped_by is not None and not self._desk.is_complete:
             raise IncompleteError(
-                f"stopped by {self._stopped_by} with {len(self._outputs)} of {len(shards)} shards "
+                f"stopped by {self._stopped_by} with {self._desk.finished} of {shards} shards "
                 "finished; all finished requests are in the journal: run the same command again"
             )
-        if self._retryable:
-            reasons = ", ".join(
-                f"{reason} ×{n}" for reason, n in Counter(self._retryable.values()).most_common()
-            )
-            raise IncompleteError(
-                f"{len(self._retryable)} request(s) failed ({reasons}); run the same command "
-                f"again to ask them once more (journal.max_attempts = {self._limits.max_attempts})"
-            )
+        raise_if_retryable(self._retryable, self._limits.max_attempts)
+
+
+def raise_if_retryable(reasons: Mapping[str, str], max_attempts: int) -> None:
+    """Raise when requests failed that a later run asks again.
+
+    Parameters
+    ----------
+    reasons
+        Why each such request failed, by its key.
+    max_attempts
+        Runs in which a request is asked before it stays failed.
+
+    Raises
+    ------
+    IncompleteError
+        With the reasons and how often each occurred.
+    """
+    if reasons:
+        counted = ", ".join(
+            f"{reason} ×{n}" for reason, n in Counter(reasons.values()).most_common()
+        )
+        raise IncompleteError(
+            f"{len(reasons)} request(s) failed ({counted}); run the same command again to ask "
+            f"them once more (journal.max_attempts = {max_attempts})"
+        )

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 from dhd.config.models import VllmModel
@@ -52,11 +53,17 @@ class VllmEngine:
     ----------
     settings
         The model's entry in ``config/models.yaml``.
+    weights
+        Finds the folder to load it from, which changes nothing of its identity; None to load
+        it as the settings name it.
     """
 
-    def __init__(self, settings: VllmModel) -> None:
+    def __init__(
+        self, settings: VllmModel, weights: Callable[[VllmModel], Path] | None = None
+    ) -> None:
         self.identity: ModelIdentity = settings.identity()
         self._settings = settings
+        self._weights = weights
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="vllm")
         self._model: LoadedModel | None = None
         self._waiting: deque[tuple[str, Request]] = deque()
@@ -71,7 +78,7 @@ class VllmEngine:
 
     async def start(self) -> None:
         """Load the model; raise ``EngineError`` for what would fail or falsify every request."""
-        self._model = await self._in_thread(lambda: LoadedModel(self._settings))
+        self._model = await self._in_thread(self._load)
 
     def submit(self, key: str, request: Request) -> None:
         """Queue a request; tokenizing and the engine's own checks happen in ``poll``."""
@@ -106,6 +113,13 @@ class VllmEngine:
 
     async def _in_thread(self, function: Callable[[], _T]) -> _T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, function)
+
+    def _load(self) -> LoadedModel:
+        settings = self._settings
+        if self._weights is not None:
+            folder = self._weights(settings)
+            settings = settings.model_copy(update={"path": str(folder), "revision": ""})
+        return LoadedModel(settings)
 
     def _advance(self) -> None:
         if self._model is None:

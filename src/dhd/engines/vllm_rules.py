@@ -21,16 +21,19 @@ from dhd.errors import EngineError
 SUPPORTED_VLLM = SpecifierSet(">=0.32,<0.33")
 
 #: Set where neither the environment nor ``settings.env`` says otherwise. One process holds the
-#: engine, so that nothing outlives it; nothing asks the network; Harmony prompts carry a date,
+#: engine, so that nothing outlives it; nothing asks the network, and what the processes of an
+#: engine say to each other stays on the node's loopback; Harmony prompts carry a date,
 #: which would otherwise change the prompts of one study from day to day. For outputs that do not
 #: depend on the batch on GPUs that support it, set ``VLLM_BATCH_INVARIANT: "1"`` in ``env``.
 _ENVIRONMENT = {
     "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
     "VLLM_WORKER_MULTIPROC_METHOD": "spawn",
     "VLLM_NO_USAGE_STATS": "1",
+    "VLLM_HOST_IP": "127.0.0.1",
     "VLLM_LOGGING_LEVEL": "WARNING",
     "VLLM_SYSTEM_START_DATE": "2026-01-01",
     "HF_HUB_OFFLINE": "1",
+    "HF_DATASETS_OFFLINE": "1",
     "TRANSFORMERS_OFFLINE": "1",
 }
 

@@ -1,12 +1,13 @@
 """One writer a shard: schedulers do resubmit jobs that still run.
 
 ``flock`` excludes writers on one host and, on most parallel file systems, on all. Where
-``flock`` is local to the node an owner file with a heartbeat stands in for it.
+``flock`` is local to the node, or missing, an owner file with a heartbeat stands in for it.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import json
 import os
@@ -18,6 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dhd.errors import JournalError
+
+#: What ``flock`` says on file systems that do not have it.
+_NO_FLOCK = frozenset({errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK})
+#: Heartbeats in a row at which the owner file cannot be read before it counts as taken away.
+_MISSES = 3
 
 _JOB_VARIABLES = ("SLURM_JOB_ID", "PBS_JOBID")
 
@@ -58,6 +64,7 @@ class ShardLock:
         self._stop = threading.Event()
         self._beats: threading.Thread | None = None
         self._lost = False
+        self._is_flocked = False
 
     def acquire(self) -> bool:
         """Take the shard; return False when another live job has it."""
@@ -65,11 +72,20 @@ class ShardLock:
         self._file = os.open(self._lock_path, os.O_RDWR | os.O_CREAT, 0o666)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._is_flocked = True
         except BlockingIOError:
             self._close()
             return False
-        if not self._claim():
-            self._close()
+        except OSError as error:
+            if error.errno not in _NO_FLOCK:
+                raise
+        is_mine = False
+        try:
+            is_mine = self._claim()
+        finally:
+            if not is_mine:
+                self._close()
+        if not is_mine:
             return False
         self._beats = threading.Thread(target=self._beat, daemon=True, name="shard-heartbeat")
         self._beats.start()
@@ -95,7 +111,7 @@ class ShardLock:
             self._beats.join()
             self._beats = None
         if self._file is not None:
-            if not self._lost:
+            if read_owner(self._owner_path) == self._owner:
                 self._owner_path.unlink(missing_ok=True)
             self._close()
 
@@ -105,32 +121,85 @@ class ShardLock:
             self._file = None
 
     def _claim(self) -> bool:
-        """Become the owner; flock is held, so rivals can only be on other hosts."""
-        rival = self._read_owner()
-        if rival is not None and rival.host != self._owner.host:
-            age_s = time.time() - self._owner_path.stat().st_mtime
-            if age_s < self._stale_after_s:
-                return False
-        self._owner_path.unlink(missing_ok=True)
+        """Become the owner, unless there is one who may be alive.
+
+        Hosts whose ``flock`` does not exclude each other may do this at the same time. The
+        first owner's file is linked into place, which never replaces another's.
+        """
+        rival, is_there = read_owner(self._owner_path), self._owner_path.exists()
+        if is_there and not self._is_dead(rival):
+            return False
+        mine = self._beside(self._owner.token)
+        document = {name: getattr(self._owner, name) for name in Owner.__slots__}
         try:
-            file = os.open(self._owner_path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+            mine.write_text(json.dumps(document), encoding="utf-8")
+            if is_there:
+                return self._inherit(rival, mine)
+            os.link(mine, self._owner_path)
         except FileExistsError:
             return False
-        with os.fdopen(file, "w", encoding="utf-8") as stream:
-            json.dump({name: getattr(self._owner, name) for name in Owner.__slots__}, stream)
-        return self._read_owner() == self._owner
+        finally:
+            mine.unlink(missing_ok=True)
+        return read_owner(self._owner_path) == self._owner
 
-    def _read_owner(self) -> Owner | None:
+    def _inherit(self, rival: Owner | None, mine: Path) -> bool:
+        """Replace the file of a dead owner, as the only one who may: every owner has one heir."""
+        heir = self._beside(f"{'unreadable' if rival is None else rival.token}.heir")
+        if _age_s(heir) >= self._stale_after_s:  # one who died in the middle of this
+            heir.unlink(missing_ok=True)
+        os.link(mine, heir)
         try:
-            document = json.loads(self._owner_path.read_text(encoding="utf-8"))
-            return Owner(**document)
-        except (OSError, ValueError, TypeError):
-            return None
+            if read_owner(self._owner_path) != rival:  # it has had its heir
+                return False
+            mine.replace(self._owner_path)
+        finally:
+            heir.unlink(missing_ok=True)
+        return read_owner(self._owner_path) == self._owner
+
+    def _beside(self, suffix: str) -> Path:
+        return self._owner_path.with_name(f".{self._owner_path.name}.{suffix}")
+
+    def _is_dead(self, rival: Owner | None) -> bool:
+        """Return whether an owner is certainly gone: on this host, or without heartbeat."""
+        if rival is not None and rival.host == self._owner.host:
+            return self._is_flocked or not Path(f"/proc/{rival.pid}").exists()
+        return _age_s(self._owner_path, missing=float("inf")) >= self._stale_after_s
 
     def _beat(self) -> None:
+        misses = 0
         while not self._stop.wait(self._stale_after_s / 6):
-            if self._read_owner() != self._owner:
+            found = read_owner(self._owner_path)
+            misses = misses + 1 if found is None else 0
+            if found not in (None, self._owner) or misses >= _MISSES:
                 self._lost = True
                 return
             with contextlib.suppress(OSError):  # a late beat is made up by the next
                 os.utime(self._owner_path)
+
+
+def forget_dead_owner(journal: Path, pid: int) -> None:
+    """Free a shard whose owner was a process of this host that has ended.
+
+    Other hosts need not wait then until its heartbeat is stale.
+    """
+    path = journal.with_suffix(".owner")
+    owner = read_owner(path)
+    if owner is not None and (owner.host, owner.pid) == (socket.gethostname(), pid):
+        path.unlink(missing_ok=True)
+
+
+def read_owner(path: Path) -> Owner | None:
+    """Return who an owner file names; None where there is none or it cannot be read."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        return Owner(**document)
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def _age_s(path: Path, *, missing: float = 0.0) -> float:
+    """Return how long ago a file was touched, in seconds; ``missing`` where there is none."""
+    try:
+        return time.time() - path.stat().st_mtime
+    except FileNotFoundError:
+        return missing

@@ -11,9 +11,11 @@ from __future__ import annotations
 import errno
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from dhd.errors import JournalError
 from dhd.requests import Completion, well_formed
@@ -53,6 +55,7 @@ class Journal:
         self.path = path
         self._max_attempts = max_attempts
         self._done: dict[str, Completion] = {}
+        self._own: set[str] = set()
         self._tries: dict[str, int] = {}
         self._file: int | None = None
         self._size = 0
@@ -82,6 +85,20 @@ class Journal:
             return found
         return None
 
+    def latest(self, key: str) -> Completion | None:
+        """Return how a request ended so far, whether or not a later run asks it again."""
+        return self._done.get(key)
+
+    def counts(self) -> dict[str, Any]:
+        """Return what this file alone holds: answers, failures by reason, and tokens."""
+        own = [self._done[key] for key in self._own]
+        failed = Counter(one.reason or "unknown" for one in own if one.status == "failed")
+        return {
+            "answered": len(own) - failed.total(),
+            "failed": dict(sorted(failed.items())),
+            **{name: sum(getattr(one, name) for one in own) for name in _COUNTS},
+        }
+
     def is_retryable(self, key: str) -> bool:
         """Return whether a request failed and a later run asks it again."""
         found = self._done.get(key)
@@ -102,6 +119,7 @@ class Journal:
         self._write(lines.encode("utf-8", "backslashreplace"))
         for completion in batch:
             self._remember(completion)
+            self._own.add(completion.key)
 
     def sync(self) -> None:
         """Force what was written to the disk, so that it survives the death of the node."""
@@ -136,6 +154,7 @@ class Journal:
             content = path.read_bytes()
         except FileNotFoundError:
             return 0
+        is_own = path == self.path
         good = 0
         lines = content.split(b"\n")
         for number, line in enumerate(lines, 1):
@@ -144,6 +163,8 @@ class Journal:
                 completion = _decode(line)
                 if completion is not None:
                     self._remember(completion)
+                    if is_own:
+                        self._own.add(completion.key)
                 elif not is_last:
                     raise JournalError(
                         f"{path}: line {number} is damaged ({line[:60]!r}); a torn line may only "

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from dhd.config.load import read_settings
+from dhd.config.reading import read_settings
 from dhd.config.strict import Strict
 from dhd.simulation.settings import FormatSettings, LengthSettings, Share
 

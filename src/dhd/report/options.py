@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from dhd.analysis.settings import AnalysisSettings
-from dhd.config.load import read_yaml
+from dhd.config.reading import read_yaml
 from dhd.config.study import DecodingSettings
 from dhd.errors import ConfigError
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, TextIO
+from typing import Any, Final, Literal
 
 import pandas as pd
 
@@ -22,11 +22,11 @@ from dhd.errors import ConfigError
 from dhd.judging import Judgement, Submission, judge_with_model
 from dhd.layout import StudyPaths
 from dhd.problems import Problem
-from dhd.progress import Progress
 from dhd.prompts import PromptSet
 from dhd.records import TABLES, load_records, write_table
 from dhd.requests import Generate
-from dhd.stages.bundles import bundle_work, run_bundle, study_bundles
+from dhd.stages.bundle_job import BundleJob
+from dhd.stages.bundles import ProblemWork, bundle_work, study_bundles
 from dhd.stages.interim import call_columns
 from dhd.stages.manifests import read_manifest, write_manifest
 
@@ -92,53 +92,66 @@ def choose_audit(study: Study, records: Path, out: Path) -> str:
     return "\n".join(lines)
 
 
-def audit_benchmark(
-    study: Study,
-    evaluator: str,
-    benchmark: str,
-    manifest: Path,
-    out: Path,
-    console: TextIO | None = None,
-) -> None:
-    """Let one evaluator judge the sample's submissions to one benchmark and write its verdicts.
+@dataclass(frozen=True, slots=True)
+class AuditJob:
+    """Which evaluator judges the sample's submissions to which benchmark.
 
-    Parameters
+    Attributes
     ----------
     evaluator
         Key of its model.
+    benchmark
+        Whose problems.
     manifest
         The sample.
-
-    Raises
-    ------
-    IncompleteError
-        When evaluations failed that a later run asks again, or the job was told to stop.
+    out
+        Where its verdicts go.
     """
-    by_problem: dict[str, list[AuditSubmission]] = defaultdict(list)
-    for row in read_manifest(manifest)["submissions"]:
-        if row["benchmark"] == benchmark:
-            by_problem[row["problem_uid"]].append(AuditSubmission(**row))
-    setup = ProtocolSetup.of(study.settings, PromptSet(study.settings.prompts, study.root))
-    bundles = study_bundles(study, benchmark, "judging").values()
-    work = bundle_work(
-        study,
-        [shard for shards in bundles for shard in shards],
-        journals=StudyPaths.of(study.settings.study).journals("audits", evaluator, benchmark),
-        task=lambda problem: partial(
-            _judge_problem, study, setup, by_problem[problem.problem_uid], problem
-        ),
-        gather=lambda results: [one for judged in results for one in judged],
-        among=by_problem,
-    )
-    calls = sum(map(len, by_problem.values()))
-    judged = run_bundle(
-        study,
-        work,
-        models={"evaluator": study.models[evaluator]},
-        progress=Progress(f"audit {evaluator}/{benchmark}", calls, console),
-    )
-    rows = [_row(evaluator, *one) for shard in judged for one in shard]
-    write_table("evaluations", pd.DataFrame(rows, columns=list(_COLUMNS), dtype=object), out)
+
+    evaluator: str
+    benchmark: str
+    manifest: Path
+    out: Path
+    kind: Literal["audits"] = "audits"
+
+    def prepare(
+        self, study: Study, handover: bytes | None = None
+    ) -> BundleJob[list[Judged], list[Judged]]:
+        """Prepare the evaluation of the sampled submissions; the verdicts are written."""
+        by_problem: dict[str, list[AuditSubmission]] = defaultdict(list)
+        for row in read_manifest(self.manifest)["submissions"]:
+            if row["benchmark"] == self.benchmark:
+                by_problem[row["problem_uid"]].append(AuditSubmission(**row))
+        setup = ProtocolSetup.of(study.settings, PromptSet(study.settings.prompts, study.root))
+        bundles = study_bundles(study, self.benchmark, "judging").values()
+        parts = (self.evaluator, self.benchmark)
+        work = bundle_work(
+            study,
+            [shard for shards in bundles for shard in shards],
+            ProblemWork(
+                task=lambda problem: partial(
+                    _judge_problem, study, setup, by_problem[problem.problem_uid], problem
+                ),
+                gather=lambda results: [one for judged in results for one in judged],
+                calls=lambda problem: len(by_problem[problem.problem_uid]),
+            ),
+            journals=StudyPaths.of(study.settings.study).journals("audits", *parts),
+            among=by_problem,
+        )
+
+        def write(judged: list[list[Judged]]) -> None:
+            rows = [_row(self.evaluator, *one) for shard in judged for one in shard]
+            frame = pd.DataFrame(rows, columns=list(_COLUMNS), dtype=object)
+            write_table("evaluations", frame, self.out)
+
+        return BundleJob(
+            stage="/".join(("audits", *parts)),
+            bundle="all",
+            verb="audit",
+            work=work,
+            models={"evaluator": study.models[self.evaluator]},
+            write=write,
+        )
 
 
 def _settings(study: Study) -> EvaluatorsSettings:

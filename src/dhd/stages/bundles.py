@@ -1,33 +1,46 @@
-"""Running one bundle: its shards, their journals, the engines, in one session."""
+"""How a study is cut into bundles, and the work of their shards."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
-from functools import partial
+from collections.abc import Awaitable, Callable, Container, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Generic, Literal, get_args
 
 from dhd.benchmarks import problem_count
 from dhd.config.load import Study
-from dhd.config.models import ModelSettings
-from dhd.driver import EngineQueue, JournalQueue, Session, SessionLimits, ShardWork
-from dhd.engines.build import build_engine
+from dhd.driver import ShardWork
+from dhd.driver.work import Output, Result
 from dhd.errors import ConfigError
 from dhd.journal.holders import journals_of_problems, note_problems
 from dhd.layout import Shard, StudyPaths, cut_bundles, cut_shards
 from dhd.problems import Problem
-from dhd.progress import Progress
-from dhd.requests import Generate, Role
+from dhd.requests import Generate
 from dhd.stages.prepare import read_problems
 
 Stage = Literal["deliberation", "judging", "replays", "protocols"]
-Result = TypeVar("Result")
-Output = TypeVar("Output")
+STAGES: tuple[Stage, ...] = get_args(Stage)
 #: Makes the coroutine function that works on one problem.
 TaskMaker = Callable[[Problem], Callable[[Generate], Awaitable[Result]]]
 
-_OUTSTANDING_PER_SLOT = 2
-"""Requests kept ready for each place in an engine's batch."""
+
+@dataclass(frozen=True, slots=True)
+class ProblemWork(Generic[Result, Output]):
+    """What is done with every problem of a shard.
+
+    Attributes
+    ----------
+    task
+        Makes the coroutine function that works on a problem.
+    gather
+        Turns the results of a shard's problems into what is kept of it.
+    calls
+        Returns how many requests a problem is expected to need.
+    """
+
+    task: TaskMaker[Result]
+    gather: Callable[[list[Result]], Output]
+    calls: Callable[[Problem], int]
 
 
 def study_bundles(study: Study, benchmark: str, stage: Stage) -> dict[str, tuple[Shard, ...]]:
@@ -48,13 +61,25 @@ def study_bundles(study: Study, benchmark: str, stage: Stage) -> dict[str, tuple
         )
     count = problem_count(benchmark, entry, path)
     shards = cut_shards(benchmark, count, settings.shards.problems)
+    return cut_bundles(shards, bundle_size(study, stage))
+
+
+def bundle_size(study: Study, stage: Stage) -> int:
+    """Return how many shards one job of a stage takes: its shards a node times its nodes."""
+    nodes = 1 if study.site is None else study.site.nodes
+    return nodes * shards_per_node(study, stage)
+
+
+def shards_per_node(study: Study, stage: Stage) -> int:
+    """Return how many shards a job of a stage takes for each of its nodes."""
+    bundles = study.settings.bundles
     sizes: dict[Stage, int] = {
-        "deliberation": settings.bundles.deliberation_shards,
-        "judging": settings.bundles.judging_shards,
-        "replays": settings.bundles.replay_shards,
-        "protocols": settings.bundles.protocol_shards,
+        "deliberation": bundles.deliberation_shards,
+        "judging": bundles.judging_shards,
+        "replays": bundles.replay_shards,
+        "protocols": bundles.protocol_shards,
     }
-    return cut_bundles(shards, sizes[stage])
+    return sizes[stage]
 
 
 def bundle_shards(study: Study, benchmark: str, bundle: str, *, stage: Stage) -> tuple[Shard, ...]:
@@ -77,10 +102,9 @@ def bundle_shards(study: Study, benchmark: str, bundle: str, *, stage: Stage) ->
 def bundle_work(
     study: Study,
     shards: Sequence[Shard],
+    each: ProblemWork[Result, Output],
     *,
     journals: Path,
-    task: TaskMaker[Result],
-    gather: Callable[[list[Result]], Output],
     among: Container[str] | None = None,
 ) -> list[ShardWork[Result, Output]]:
     """Return the work of some shards of one benchmark, a coroutine for each problem.
@@ -104,46 +128,14 @@ def bundle_work(
             uids = [problem.problem_uid for problem in chosen]
             earlier = set().union(*(holders.get(uid, ()) for uid in uids)) - {journal}
             note_problems(journal, uids)
-            tasks = [task(problem) for problem in chosen]
-            work.append(ShardWork(shard.name, journal, tasks, gather, tuple(sorted(earlier))))
-    return work
-
-
-def run_bundle(
-    study: Study,
-    work: Sequence[ShardWork[Result, Output]],
-    *,
-    models: Mapping[Role, ModelSettings],
-    progress: Progress,
-    elsewhere: Container[Role] = (),
-) -> list[Output]:
-    """Work one bundle off in one session; return what is kept of each shard, in order.
-
-    Roles whose models are the same share one engine. The models of roles in ``elsewhere`` are
-    asked by other jobs: their answers come from the journals alone.
-    """
-    queues: dict[Role, EngineQueue] = {}
-    by_model: dict[str, EngineQueue] = {}
-    for role, model in models.items():
-        name = repr(model)
-        if name not in by_model and role in elsewhere:
-            by_model[name] = JournalQueue(model.identity(), seed=study.settings.seed)
-        elif name not in by_model:
-            by_model[name] = EngineQueue(
-                model.identity(), partial(build_engine, model), seed=study.settings.seed
+            work.append(
+                ShardWork(
+                    shard.name,
+                    journal,
+                    [each.task(problem) for problem in chosen],
+                    each.gather,
+                    earlier=tuple(sorted(earlier)),
+                    expected=sum(map(each.calls, chosen)),
+                )
             )
-        queues[role] = by_model[name]
-    journal = study.settings.journal
-    limits = SessionLimits(
-        max_attempts=journal.max_attempts,
-        drain_s=journal.drain_s,
-        stale_after_s=journal.stale_after_s,
-        max_outstanding=_OUTSTANDING_PER_SLOT * max(m.max_in_flight for m in models.values()),
-    )
-    session: Session[Result, Output] = Session(queues, limits, progress)
-    outputs = session.run(work)
-    return [outputs[one.name] for one in work]
-
-
-def _size(study: Study) -> int:
-    return study.settings.shards.problems
+    return work

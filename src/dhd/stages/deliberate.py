@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any, TextIO
+from typing import Any, Literal
 
 import pyarrow as pa
 
@@ -13,51 +13,54 @@ from dhd.config.load import Study
 from dhd.deliberation import Deliberation, ProtocolSetup, deliberate, expected_requests
 from dhd.layout import StudyPaths
 from dhd.problems import Problem
-from dhd.progress import Progress
 from dhd.prompts import PromptSet
 from dhd.requests import Generate, Role
-from dhd.stages.bundles import bundle_shards, bundle_work, run_bundle
+from dhd.stages.bundle_job import BundleJob
+from dhd.stages.bundles import ProblemWork, bundle_shards, bundle_work
 from dhd.stages.interim import call_columns, interim_table, outcome_row, write_interim
 
 _ROLES: tuple[Role, ...] = ("recruiter", "hypothesizer", "integrator")
 
 
-def deliberate_bundle(
-    study: Study, family: str, benchmark: str, bundle: str, console: TextIO | None = None
-) -> None:
-    """Deliberate on the problems of one bundle and write its messages and outcomes.
+@dataclass(frozen=True, slots=True)
+class DeliberationJob:
+    """Which bundle of which family and benchmark is deliberated on."""
 
-    Requests that a journal holds are not asked again; when it holds all, no engine starts.
+    family: str
+    benchmark: str
+    bundle: str
+    kind: Literal["deliberation"] = "deliberation"
 
-    Raises
-    ------
-    IncompleteError
-        When requests failed that a later run asks again, or the job was told to stop.
-    """
-    setup = ProtocolSetup.of(study.settings, PromptSet(study.settings.prompts, study.root))
-    shards = bundle_shards(study, benchmark, bundle, stage="deliberation")
-    paths = StudyPaths.of(study.settings.study)
-    work = bundle_work(
-        study,
-        shards,
-        journals=paths.journals("deliberation", family, benchmark),
-        task=partial(scan_task, setup),
-        gather=partial(scan_tables, family),
-    )
-    problems = sum(len(one.tasks) for one in work)
-    tables = run_bundle(
-        study,
-        work,
-        models={role: study.actor(family) for role in _ROLES},
-        progress=Progress(
-            f"deliberate {family}/{benchmark}/{bundle}",
-            problems * expected_requests(setup),
-            console,
-        ),
-    )
-    stem = paths.bundle("deliberation", family, benchmark)
-    for kind in ("messages", "outcomes"):
-        write_interim(kind, [table[kind] for table in tables], stem / f"{bundle}.{kind}.parquet")
+    def prepare(
+        self, study: Study, handover: bytes | None = None
+    ) -> BundleJob[Deliberation, dict[str, pa.Table]]:
+        """Prepare the scans of the bundle's problems; its messages and outcomes are written."""
+        setup = ProtocolSetup.of(study.settings, PromptSet(study.settings.prompts, study.root))
+        paths, parts = StudyPaths.of(study.settings.study), (self.family, self.benchmark)
+        calls = expected_requests(setup)
+        work = bundle_work(
+            study,
+            bundle_shards(study, self.benchmark, self.bundle, stage="deliberation"),
+            ProblemWork(
+                partial(scan_task, setup), partial(scan_tables, self.family), lambda _: calls
+            ),
+            journals=paths.journals("deliberation", *parts),
+        )
+        stem = paths.bundle("deliberation", *parts)
+
+        def write(tables: list[dict[str, pa.Table]]) -> None:
+            for kind in ("messages", "outcomes"):
+                found = [table[kind] for table in tables]
+                write_interim(kind, found, stem / f"{self.bundle}.{kind}.parquet")
+
+        return BundleJob(
+            stage="/".join(("deliberation", *parts)),
+            bundle=self.bundle,
+            verb="deliberate",
+            work=work,
+            models=dict.fromkeys(_ROLES, study.actor(self.family)),
+            write=write,
+        )
 
 
 def scan_task(

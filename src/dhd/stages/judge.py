@@ -11,7 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, Literal
+
+from pydantic import TypeAdapter
 
 from dhd.answers import ComparisonPool
 from dhd.config.load import Study
@@ -20,10 +22,10 @@ from dhd.driver import ShardWork
 from dhd.judging import Judgement, Submission, distinct_submissions, judge_with_model
 from dhd.layout import Shard, StudyPaths
 from dhd.problems import Problem
-from dhd.progress import Progress
 from dhd.prompts import PromptSet
 from dhd.requests import Generate
-from dhd.stages.bundles import Stage, bundle_shards, bundle_work, run_bundle
+from dhd.stages.bundle_job import BundleJob
+from dhd.stages.bundles import ProblemWork, Stage, bundle_shards, bundle_work
 from dhd.stages.interim import call_columns, interim_table, read_interim, write_interim
 from dhd.stages.parts import SCAN
 from dhd.stages.prepare import read_problems
@@ -42,58 +44,79 @@ _OUTCOME_CELL = (
 )
 
 
+_SUBMISSIONS = TypeAdapter(list[Submission])
+
+
 @dataclass(frozen=True, slots=True)
 class JudgingJob:
-    """Which bundle is judged: of the scan or of a replay study, on one benchmark."""
-
-    part: str
-    benchmark: str
-    bundle: str
-
-    @property
-    def stage(self) -> Stage:
-        """Return the stage whose bundles are meant."""
-        return "judging" if self.part == SCAN else "replays"
-
-
-def judge_bundle(
-    study: Study,
-    job: JudgingJob,
-    sources: Sequence[Path],
-    out: Path,
-    console: TextIO | None = None,
-) -> None:
-    """Judge every submission of one bundle's problems.
+    """Which bundle is judged: of the scan or of a replay study, on one benchmark.
 
     All parts of a study share the evaluator's journals: an answer that the scan submitted is
     not judged again for a replay study.
 
-    Parameters
+    Attributes
     ----------
+    part, benchmark, bundle
+        What is judged.
     sources
         Interim messages and outcomes of the bundles that hold these problems.
     out
         Where the judgements go.
-
-    Raises
-    ------
-    IncompleteError
-        When evaluations failed that a later run asks again, or the job was told to stop.
     """
-    shards = bundle_shards(study, job.benchmark, job.bundle, stage=job.stage)
-    problems = _problems(study, shards)
+
+    part: str
+    benchmark: str
+    bundle: str
+    sources: tuple[Path, ...]
+    out: Path
+    kind: Literal["judging"] = "judging"
+
+    def prepare(
+        self, study: Study, handover: bytes | None = None
+    ) -> BundleJob[list[Judgement], list[Judgement]]:
+        """Prepare the evaluation of what rules do not decide.
+
+        Rules are applied here and once: workers are handed the submissions that are left.
+        """
+        stage: Stage = "judging" if self.part == SCAN else "replays"
+        shards = bundle_shards(study, self.benchmark, self.bundle, stage=stage)
+        ruled: list[Judgement] = []
+        if handover is None:
+            ruled, left = _rule(study, self.sources, _problems(study, shards))
+        else:
+            left = _SUBMISSIONS.validate_json(handover)
+
+        def write(shards: list[list[Judgement]]) -> None:
+            judged = sorted(
+                (one for some in (ruled, *shards) for one in some), key=lambda one: one.submission
+            )
+            write_interim("judgements", [interim_table("judgements", map(_row, judged))], self.out)
+
+        evaluator = study.evaluator()
+        return BundleJob(
+            stage="/".join(("judging", self.part, self.benchmark)),
+            bundle=self.bundle,
+            verb="judge",
+            work=_evaluations(study, shards, left),
+            models={} if evaluator is None else {"evaluator": evaluator},
+            write=write,
+            handover=_SUBMISSIONS.dump_json(left),
+        )
+
+
+def _rule(
+    study: Study, sources: Sequence[Path], problems: Mapping[str, Problem]
+) -> tuple[list[Judgement], list[Submission]]:
+    """Return the judgements of rules, and the submissions that are left to the evaluator."""
     submissions = _submissions(study, sources, problems)
-    judged: list[Judgement] = []
-    if study.settings.judging.method != "llm":
-        judged = _by_rules(study, submissions, problems)
-    if study.settings.judging.method != "rules":
-        decided = {one.submission for one in judged if one.correct is not None}
-        left = [one for one in submissions if one not in decided]
-        judged = [one for one in judged if one.correct is not None]
-        progress = Progress(f"judge {job.part}/{job.benchmark}/{job.bundle}", len(left), console)
-        judged += _by_model(study, shards, left, progress)
-    judged.sort(key=lambda one: one.submission)
-    write_interim("judgements", [interim_table("judgements", map(_row, judged))], out)
+    method = study.settings.judging.method
+    if method == "llm":
+        return [], list(submissions)
+    judged = _by_rules(study, submissions, problems)
+    if method == "rules":
+        return judged, []
+    left = [one.submission for one in judged if one.correct is None]
+    return [one for one in judged if one.correct is not None], left
 
 
 def _problems(study: Study, shards: Sequence[Shard]) -> dict[str, Problem]:
@@ -150,11 +173,11 @@ def _by_rules(
     ]
 
 
-def _by_model(
-    study: Study, shards: Sequence[Shard], submissions: Sequence[Submission], progress: Progress
-) -> list[Judgement]:
-    evaluator = study.evaluator()
-    if evaluator is None or not submissions:
+def _evaluations(
+    study: Study, shards: Sequence[Shard], submissions: Sequence[Submission]
+) -> list[ShardWork[list[Judgement], list[Judgement]]]:
+    """Return the evaluator's work on some submissions; none where there are none."""
+    if not submissions:
         return []
     settings = study.settings
     by_problem: dict[str, list[Submission]] = defaultdict(list)
@@ -172,20 +195,20 @@ def _by_model(
             )
         )
 
-    benchmark = shards[0].benchmark
     journals = StudyPaths.of(settings.study).journals(
-        "judging", str(settings.judging.evaluator), benchmark
+        "judging", str(settings.judging.evaluator), shards[0].benchmark
     )
-    work: list[ShardWork[list[Judgement], list[Judgement]]] = bundle_work(
+    return bundle_work(
         study,
         shards,
+        ProblemWork(
+            task=lambda problem: partial(judge_problem, problem),
+            gather=lambda results: [one for judgements in results for one in judgements],
+            calls=lambda problem: len(by_problem[problem.problem_uid]),
+        ),
         journals=journals,
-        task=lambda problem: partial(judge_problem, problem),
-        gather=lambda results: [one for judgements in results for one in judgements],
         among=by_problem,
     )
-    judged = run_bundle(study, work, models={"evaluator": evaluator}, progress=progress)
-    return [judgement for shard in judged for judgement in shard]
 
 
 def _row(judgement: Judgement) -> dict[str, Any]:

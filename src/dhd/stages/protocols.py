@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, TextIO
+from typing import Any, Final, Literal
 
 import pandas as pd
 
@@ -19,7 +20,6 @@ from dhd.driver import Elsewhere
 from dhd.errors import ConfigError, IncompleteError
 from dhd.layout import StudyPaths
 from dhd.problems import Problem
-from dhd.progress import Progress
 from dhd.prompts import PromptSet
 from dhd.prompts.protocols import ProtocolPrompts
 from dhd.protocols import (
@@ -33,7 +33,8 @@ from dhd.protocols import (
 )
 from dhd.records import TABLES, write_table
 from dhd.requests import Generate, Role
-from dhd.stages.bundles import bundle_shards, bundle_work, run_bundle
+from dhd.stages.bundle_job import BundleJob
+from dhd.stages.bundles import ProblemWork, bundle_shards, bundle_work
 from dhd.stages.prepare import read_problems
 from dhd.studies import Candidate, sample_problems
 
@@ -51,10 +52,15 @@ _COLUMNS: Final = (
 class ProtocolJob:
     """Which bundle of which family runs, and in which turn.
 
+    All turns of a bundle share its journals. A turn asks one model only and replays what the
+    other answered before; after the last one every run has ended.
+
     Attributes
     ----------
     family, benchmark, bundle
         What is worked on.
+    out
+        Where the runs that ended go.
     turn
         From 1 to `protocol_turns` where actor and evaluator are asked by turns; 0 where one
         job asks both.
@@ -63,7 +69,42 @@ class ProtocolJob:
     family: str
     benchmark: str
     bundle: str
+    out: Path
     turn: int = 0
+    kind: Literal["protocols"] = "protocols"
+
+    def prepare(
+        self, study: Study, handover: bytes | None = None
+    ) -> BundleJob[tuple[Problem, Runs], list[tuple[Problem, Runs]]]:
+        """Prepare all protocols on the bundle's problems; the runs that ended are written."""
+        protocols, setup = _settings(study), protocol_setup(study, self.family)
+        models = protocol_models(study, self.family)
+        asked = _ROLES if self.turn == 0 else (_ROLES[(self.turn - 1) % 2],)
+        rules = _Rules(study)
+        compare = None if study.settings.judging.method == "llm" else rules.compare
+        parts = (self.family, self.benchmark)
+        calls = sum(call_bounds(name, setup).fewest for name in protocols.names)
+        work = bundle_work(
+            study,
+            bundle_shards(study, self.benchmark, self.bundle, stage="protocols"),
+            ProblemWork(
+                partial(_task, tuple(protocols.names), setup, compare), list, lambda _: calls
+            ),
+            journals=StudyPaths.of(study.settings.study).journals("protocols", *parts),
+            among=protocol_problems(study, self.benchmark),
+        )
+        is_last = self.turn in (0, protocol_turns(study, self.family))
+        turn = [] if is_last else [f"turn-{self.turn:02d}"]
+        return BundleJob(
+            stage="/".join(("protocols", *parts, *turn)),
+            bundle=self.bundle,
+            verb="protocols",
+            work=work,
+            models=models,
+            write=partial(_write, self, is_last),
+            elsewhere=frozenset(role for role in models if role not in asked),
+            close=rules.close,
+        )
 
 
 def protocol_families(study: Study) -> tuple[str, ...]:
@@ -133,48 +174,19 @@ def protocol_problems(study: Study, benchmark: str) -> frozenset[str]:
     return frozenset(one.problem_uid for one in chosen)
 
 
-def run_protocols(study: Study, job: ProtocolJob, out: Path, console: TextIO | None = None) -> None:
-    """Run all protocols on the problems of one bundle and write the runs that ended.
-
-    All turns of a bundle share its journals. A turn asks one model only and replays what the
-    other answered before; after the last one every run has ended.
-
-    Raises
-    ------
-    IncompleteError
-        When requests failed that a later run asks again, the job was told to stop, or runs
-        are unfinished in the last turn because an earlier one is missing.
-    """
-    protocols, setup = _settings(study), protocol_setup(study, job.family)
-    models = protocol_models(study, job.family)
-    asked = _ROLES if job.turn == 0 else (_ROLES[(job.turn - 1) % 2],)
-    with _Rules(study) as rules:
-        compare = None if study.settings.judging.method == "llm" else rules.compare
-        work = bundle_work(
-            study,
-            bundle_shards(study, job.benchmark, job.bundle, stage="protocols"),
-            journals=_journals(study, job),
-            task=partial(_task, tuple(protocols.names), setup, compare),
-            gather=list,
-            among=protocol_problems(study, job.benchmark),
-        )
-        calls = sum(call_bounds(name, setup).fewest for name in protocols.names)
-        results = run_bundle(
-            study,
-            work,
-            models=models,
-            progress=Progress(_label(job), calls * sum(len(one.tasks) for one in work), console),
-            elsewhere=[role for role in models if role not in asked],
-        )
+def _write(job: ProtocolJob, is_last: bool, results: list[list[tuple[Problem, Runs]]]) -> None:
+    """Write the runs that ended; all must have, in the last turn."""
     found = [one for shard in results for one in shard]
     unfinished = sum(run is None for _, runs in found for run in runs)
-    if unfinished and job.turn in (0, protocol_turns(study, job.family)):
+    if unfinished and is_last:
         raise IncompleteError(
-            f"{_label(job)}: {unfinished} run(s) wait for a model that an earlier turn should "
-            "have asked; delete the bundle's turn files and run again"
+            f"protocols {job.family}/{job.benchmark}/{job.bundle}: {unfinished} run(s) wait for a "
+            "model that an earlier turn should have asked; delete the bundle's turn files and run "
+            "again"
         )
     rows = [_row(job.family, problem, run) for problem, runs in found for run in runs if run]
-    write_table("protocol_runs", pd.DataFrame(rows, columns=list(_COLUMNS), dtype=object), out)
+    frame = pd.DataFrame(rows, columns=list(_COLUMNS), dtype=object)
+    write_table("protocol_runs", frame, job.out)
 
 
 def _settings(study: Study) -> ProtocolsSettings:
@@ -182,15 +194,6 @@ def _settings(study: Study) -> ProtocolsSettings:
     if protocols is None:
         raise ConfigError("studies.protocols: not in the config; add the section to run it")
     return protocols
-
-
-def _journals(study: Study, job: ProtocolJob) -> Path:
-    return StudyPaths.of(study.settings.study).journals("protocols", job.family, job.benchmark)
-
-
-def _label(job: ProtocolJob) -> str:
-    turn = f" turn {job.turn}" if job.turn else ""
-    return f"protocols {job.family}/{job.benchmark}/{job.bundle}{turn}"
 
 
 def _task(
@@ -227,20 +230,21 @@ class _Rules:
 
     def __init__(self, study: Study) -> None:
         self._pool = ComparisonPool(limit_s=study.settings.judging.comparison_limit_s)
-        self._lock = asyncio.Lock()
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="rules")
         self._known: dict[tuple[str, str], Comparison] = {}
 
-    def __enter__(self) -> _Rules:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """End the comparing processes."""
+        self._thread.shutdown(cancel_futures=True)
         self._pool.close()
 
     async def compare(self, problem: Problem, answer: str) -> Comparison:
         """Compare one answer with the problem's reference."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, self._compare, problem, answer)
+
+    def _compare(self, problem: Problem, answer: str) -> Comparison:
         key = (problem.problem_uid, answer)
-        async with self._lock:
-            if key not in self._known:
-                compared = await asyncio.to_thread(self._pool.compare, problem, answer)
-                self._known[key] = compared
+        if key not in self._known:
+            self._known[key] = self._pool.compare(problem, answer)
         return self._known[key]

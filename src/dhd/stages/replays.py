@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,10 +19,10 @@ from dhd.errors import RecordsError
 from dhd.layout import StudyPaths
 from dhd.messages import FIELD_NAMES, POOL_SIZE, ExpertRole, MessageFields
 from dhd.problems import Problem
-from dhd.progress import Progress
 from dhd.prompts import PromptSet
 from dhd.requests import Generate
-from dhd.stages.bundles import bundle_shards, bundle_work, run_bundle
+from dhd.stages.bundle_job import BundleJob
+from dhd.stages.bundles import ProblemWork, bundle_shards, bundle_work
 from dhd.stages.interim import interim_table, outcome_row, read_interim, write_interim
 from dhd.stages.manifests import read_cases, read_sample
 from dhd.studies import masking_schedule, order_schedule, repeats_schedule, replay_schedule
@@ -35,71 +35,70 @@ Replayed = tuple[Problem, tuple[OutcomeRow, ...]]
 
 @dataclass(frozen=True, slots=True)
 class ReplayJob:
-    """Which bundle of which study is replayed: pools of ``model``, calls of ``integrator``."""
+    """Which bundle of which study is replayed.
+
+    Attributes
+    ----------
+    replay
+        The study.
+    model, integrator
+        The families that wrote the pools and that integrate.
+    benchmark, bundle
+        Which problems.
+    manifest
+        The study's sample.
+    pools
+        Interim messages of the bundles that hold these problems.
+    """
 
     replay: ReplayStudy
     model: str
     integrator: str
     benchmark: str
     bundle: str
+    manifest: Path
+    pools: tuple[Path, ...]
+    kind: Literal["replays"] = "replays"
 
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """Return the folders that its files lie in."""
-        return (self.replay, self.model, self.integrator, self.benchmark)
+    def prepare(self, study: Study, handover: bytes | None = None) -> BundleJob[Replayed, pa.Table]:
+        """Prepare the replays of the bundle's sampled problems; their outcomes are written.
 
-
-def replay_bundle(
-    study: Study,
-    job: ReplayJob,
-    manifest: Path,
-    pools: Sequence[Path],
-    console: TextIO | None = None,
-) -> None:
-    """Replay the sampled problems of one bundle and write their outcomes.
-
-    Parameters
-    ----------
-    manifest
-        The study's sample.
-    pools
-        Interim messages of the bundles that hold these problems.
-
-    Raises
-    ------
-    IncompleteError
-        When requests failed that a later run asks again, or the job was told to stop.
-    RecordsError
-        When the pool of a sampled problem is not among ``pools``.
-    """
-    shards = bundle_shards(study, job.benchmark, job.bundle, stage="replays")
-    schedules = replay_schedules(study, job, manifest)
-    messages = _read_pools(pools, schedules)
-    setup = replay_setup(study)
-    paths = StudyPaths.of(study.settings.study)
-    work = bundle_work(
-        study,
-        shards,
-        journals=paths.journals(*job.parts),
-        task=lambda problem: partial(
-            _replay_problem,
-            problem,
-            _pool_of(problem.problem_uid, messages),
-            schedules[problem.problem_uid],
-            setup,
-        ),
-        gather=partial(_outcome_table, job),
-        among=schedules,
-    )
-    calls = sum(len(schedule) for uid in messages for schedule in schedules[uid])
-    tables = run_bundle(
-        study,
-        work,
-        models={"integrator": study.actor(job.integrator)},
-        progress=Progress(f"replay {'/'.join((*job.parts, job.bundle))}", calls, console),
-    )
-    stem = paths.bundle("replays", *job.parts)
-    write_interim("outcomes", tables, stem / f"{job.bundle}.outcomes.parquet")
+        Raises
+        ------
+        RecordsError
+            When the pool of a sampled problem is not among ``pools``.
+        """
+        schedules = replay_schedules(study, self)
+        messages = _read_pools(self.pools, schedules)
+        setup = replay_setup(study)
+        paths = StudyPaths.of(study.settings.study)
+        parts = (self.replay, self.model, self.integrator, self.benchmark)
+        work = bundle_work(
+            study,
+            bundle_shards(study, self.benchmark, self.bundle, stage="replays"),
+            ProblemWork(
+                task=lambda problem: partial(
+                    _replay_problem,
+                    problem,
+                    _pool_of(problem.problem_uid, messages),
+                    schedules[problem.problem_uid],
+                    setup,
+                ),
+                gather=partial(_outcome_table, self),
+                calls=lambda problem: sum(map(len, schedules[problem.problem_uid])),
+            ),
+            journals=paths.journals(*parts),
+            among=schedules,
+        )
+        out = paths.bundle("replays", *parts) / f"{self.bundle}.outcomes.parquet"
+        return BundleJob(
+            stage="/".join(("replays", *parts)),
+            bundle=self.bundle,
+            verb="replay",
+            work=work,
+            models={"integrator": study.actor(self.integrator)},
+            write=lambda tables: write_interim("outcomes", tables, out),
+        )
 
 
 def replay_setup(study: Study) -> ProtocolSetup:
@@ -111,16 +110,16 @@ def replay_setup(study: Study) -> ProtocolSetup:
     return replace(setup, decoding={**setup.decoding, "integrator": sampling.as_decoding()})
 
 
-def replay_schedules(study: Study, job: ReplayJob, manifest: Path) -> Schedules:
+def replay_schedules(study: Study, job: ReplayJob) -> Schedules:
     """Return the calls of every sampled problem of a benchmark, by ``problem_uid``."""
     settings = study.settings.studies
     if job.replay == "masking" and settings.masking is not None:
         found: dict[str, tuple[Schedule, ...]] = {}
-        for case in read_cases(manifest, job.benchmark):
+        for case in read_cases(job.manifest, job.benchmark):
             schedule = masking_schedule(case.message_index, settings.masking.repetitions)
             found[case.problem_uid] = (*found.get(case.problem_uid, ()), schedule)
         return found
-    sample = read_sample(manifest)
+    sample = read_sample(job.manifest)
     match settings.replays()[job.replay]:
         case OrderSettings(blocks=blocks):
             return {

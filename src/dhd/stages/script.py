@@ -4,23 +4,49 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from dhd.config.load import Study, load_study
 from dhd.errors import DhdError
+from dhd.stages.bundle_job import Allocation
+
+if TYPE_CHECKING:
+    from dhd.stages.specs import AnySpec
+
+_BEGUN = time.time()
+_JOB_START = "DHD_JOB_START"
+"""Variable with the time at which the scheduler started the job, in seconds since the epoch."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What a rule script needs: the checked settings, and the console behind its log."""
+    """What a rule script needs.
+
+    Attributes
+    ----------
+    study
+        The checked settings.
+    console
+        The console behind its log.
+    allocation
+        What the scheduler gave it.
+    """
 
     study: Study
     console: TextIO
+    allocation: Allocation
+
+    def run(self, spec: AnySpec) -> None:
+        """Work one bundle off."""
+        from dhd.stages.running import run_bundle
+
+        run_bundle(self.study, spec, self.allocation, self.console)
 
     def say(self, text: str) -> None:
         """Report something in the log and on the console."""
@@ -51,7 +77,9 @@ def rule_job(snakemake: Any) -> Iterator[Job]:
             os.dup2(stream.fileno(), target.fileno())
         try:
             root = Path(snakemake.scriptdir).resolve().parents[1]
-            yield Job(load_study(snakemake.config, source="config", root=root), console)
+            site = snakemake.resources.get("site")
+            study = load_study(snakemake.config, source="config", root=root, site=site)
+            yield Job(study, console, _allocation(snakemake, study))
         except (DhdError, OSError) as error:
             if isinstance(error, OSError):  # in the log with the place, for a full disk and kin
                 traceback.print_exc()
@@ -61,3 +89,18 @@ def rule_job(snakemake: Any) -> Iterator[Job]:
         finally:
             sys.stdout.flush()
             sys.stderr.flush()
+
+
+def _allocation(snakemake: Any, study: Study) -> Allocation:
+    """Return what the scheduler gave the job, as its resources say."""
+    minutes = snakemake.resources.get("runtime")
+    deadline = None
+    if minutes:
+        begun = float(os.environ.get(_JOB_START) or _BEGUN)
+        deadline = begun + 60 * minutes - study.settings.journal.walltime_margin_s
+    return Allocation(
+        nodes=snakemake.resources.get("nodes") or 1,
+        deadline=deadline,
+        settings=getattr(snakemake.params, "settings", ""),
+        log=Path(snakemake.log[0]),
+    )

@@ -15,6 +15,7 @@ import yaml
 import dhd
 from dhd.config.load import Study
 from dhd.files import replacing
+from dhd.stages.bundles import STAGES, bundle_size
 
 StageName = Literal[
     "problems",
@@ -29,7 +30,7 @@ StageName = Literal[
     "analysis",
 ]
 
-_EVERYWHERE = ("seed", "journal", "shards")
+_EVERYWHERE = ("seed", "shards", "decoding")
 _PACKAGES = (
     "snakemake",
     "vllm",
@@ -83,16 +84,18 @@ def _relevant(
     replay: str | None,
 ) -> Any:
     settings = study.settings.model_dump(mode="json")
-    everywhere = [*(settings[part] for part in _EVERYWHERE), settings["decoding"]]
-    bundles = settings["bundles"]
+    # Of the journal only what decides about answers: times may be changed in the middle.
+    attempts = settings["journal"]["max_attempts"]
+    everywhere = [*(settings[part] for part in _EVERYWHERE), attempts]
+    bundles = {stage: bundle_size(study, stage) for stage in STAGES}
     match stage:
         case "problems":
             return settings["benchmarks"][benchmark]
         case "deliberation":
-            ours = [settings["deliberation"], settings["replay"], bundles["deliberation_shards"]]
+            ours = [settings["deliberation"], settings["replay"], bundles["deliberation"]]
             return [everywhere, ours, _actor(study, family), _prompts(study)]
         case "judging":
-            ours = [settings["judging"], bundles["judging_shards"], bundles["replay_shards"]]
+            ours = [settings["judging"], bundles["judging"], bundles["replays"]]
             evaluator = study.evaluator()
             dumped = None if evaluator is None else evaluator.model_dump(mode="json")
             return [everywhere, ours, dumped, _prompts(study)]
@@ -104,14 +107,14 @@ def _relevant(
             return [
                 everywhere,
                 ours,
-                bundles["replay_shards"],
+                bundles["replays"],
                 _actor(study, family),
                 _prompts(study),
             ]
         case "protocols":
             return [
                 everywhere,
-                [settings["judging"], settings["deliberation"], bundles["protocol_shards"]],
+                [settings["judging"], settings["deliberation"], bundles["protocols"]],
                 [settings["studies"]["protocols"], settings["studies"]["seed"]],
                 [_actor(study, family), *_named_models(study)],
                 _prompts(study),

@@ -1,0 +1,5 @@
+#!/usr/bin/env bash
+# The pinned packages and this project into the active conda environment, from the project's root.
+set -euo pipefail
+python -m pip install --no-deps -r envs/vllm-cuda.lock
+python -m pip install --no-deps --no-build-isolation -e .

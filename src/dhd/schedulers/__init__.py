@@ -1,0 +1,1 @@
+"""Schedulers of clusters: what this project submits, finds again, and cancels."""

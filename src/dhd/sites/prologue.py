@@ -1,0 +1,27 @@
+"""The shell lines with which every job of a site starts."""
+
+from __future__ import annotations
+
+import os
+import shlex
+
+from dhd.sites.site import Site
+
+
+def prologue(site: Site) -> str:
+    """Return the lines: umask of the user, start of the job, variables, the site's set-up."""
+    return "\n".join(
+        [
+            f"umask {current_umask():04o}",
+            "export DHD_JOB_START=$(date +%s)",
+            *(f"export {name}={shlex.quote(value)}" for name, value in site.environment.items()),
+            *site.setup,
+        ]
+    )
+
+
+def current_umask() -> int:
+    """Return the umask of this process."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

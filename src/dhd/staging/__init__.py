@@ -1,0 +1,6 @@
+"""Model weights: fetched where there is internet, checked, found again where there is none."""
+
+from dhd.staging.locate import weight_files, weights_folder
+from dhd.staging.stage import models_to_stage, stage_model
+
+__all__ = ["models_to_stage", "stage_model", "weight_files", "weights_folder"]

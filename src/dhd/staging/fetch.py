@@ -1,0 +1,68 @@
+"""Downloading a repository's pinned revision; the only module that asks the hub."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from dhd.config.models import VllmModel
+from dhd.errors import ConfigError, ModelError
+from dhd.staging.locate import cache_folders
+
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+
+#: Files of a repository that vLLM does not load: weights in other formats.
+_UNUSED = ("original/*", "metal/*", "*.gguf", "*.onnx", "*.pth", "*.msgpack", "*.h5")
+
+
+def check_pinned(key: str, model: VllmModel) -> None:
+    """Raise ``ConfigError`` unless a repository's revision is a commit."""
+    if not _COMMIT.fullmatch(model.revision):
+        raise ConfigError(
+            f"models.{key}.revision = {model.revision!r}: give the 40-hex commit to use, e.g. from "
+            f"`git ls-remote https://huggingface.co/{model.path} HEAD`"
+        )
+
+
+def download(model: VllmModel, model_folder: str | None) -> Path:
+    """Download what is missing of a repository's revision; return its folder.
+
+    A login that the repository asks for is taken from where Hugging Face's tools keep it.
+
+    Raises
+    ------
+    ModelError
+        When the hub refuses or cannot be reached, or the disk refuses.
+    """
+    from huggingface_hub import errors, snapshot_download
+
+    cache = cache_folders(model_folder)[0]
+    what = f"{model.path} at {model.revision}"
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        if not os.access(cache, os.W_OK):
+            raise PermissionError(f"{cache}: not writable")
+        folder = snapshot_download(
+            model.path, revision=model.revision, cache_dir=cache, ignore_patterns=list(_UNUSED)
+        )
+    except errors.GatedRepoError as error:
+        raise ModelError(
+            f"{what}: asks for a login; accept its terms on its page, then `hf auth login`"
+        ) from error
+    except (errors.RepositoryNotFoundError, errors.RevisionNotFoundError) as error:
+        raise ModelError(
+            f"{what}: no such repository or commit, or it asks for a login (`hf auth login`)"
+        ) from error
+    except (errors.HfHubHTTPError, errors.LocalEntryNotFoundError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise ModelError(
+            f"{what}: cannot be downloaded ({reason}); run this where there is internet "
+            "(https_proxy is respected)"
+        ) from error
+    except OSError as error:
+        raise ModelError(
+            f"{what}: cannot be written below {cache} ({error}); set model_folder in the site file "
+            "to a folder of yours with enough space"
+        ) from error
+    return Path(folder)

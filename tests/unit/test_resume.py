@@ -1,0 +1,115 @@
+"""What `dhd resume` finds out before it does anything."""
+
+import os
+import socket
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from dhd.cli import main
+from dhd.errors import ConfigError, SchedulerError
+from dhd.schedulers import resume as module
+from dhd.schedulers.base import SchedulerJob
+from dhd.schedulers.controller import note_controller, other_controller
+from dhd.schedulers.resume import end_orphans, profile_site
+
+JOBS = [SchedulerJob("1.s", "dhd.a.1", "running"), SchedulerJob("2.s", "dhd.b.2", "queued")]
+
+
+@pytest.mark.parametrize("name", ["polaris", "sophia"])
+def test_the_profiles_name_their_sites(
+    project_root: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(project_root)
+    assert profile_site(name) == f"profiles/{name}/site.yaml"
+    assert profile_site("profiles/local") is None
+    with pytest.raises(ConfigError, match="run from the root of the project"):
+        profile_site("nowhere")
+
+
+def note(folder: Path, *, host: str, pid: int, locked: bool) -> None:
+    state = folder / ".snakemake"
+    (state / "locks").mkdir(parents=True)
+    (state / "dhd-controller.json").write_text(f'{{"host": "{host}", "pid": {pid}}}')
+    if locked:
+        (state / "locks" / "0.input.lock").touch()
+
+
+def test_nothing_is_known_of_a_fresh_folder(tmp_path: Path) -> None:
+    assert other_controller(tmp_path) is None
+
+
+def test_a_controller_that_has_ended_leaves_no_lock(tmp_path: Path) -> None:
+    note(tmp_path, host="elsewhere", pid=1, locked=False)
+    assert other_controller(tmp_path) is None
+
+
+def test_a_lock_of_another_host_may_be_alive(tmp_path: Path) -> None:
+    note(tmp_path, host="elsewhere", pid=77, locked=True)
+    assert other_controller(tmp_path) == "process 77 on elsewhere"
+
+
+def test_a_killed_controller_of_this_host_is_gone(tmp_path: Path) -> None:
+    # This process lives, but is no Snakemake: the number was given to somebody else.
+    note(tmp_path, host=socket.gethostname(), pid=os.getpid(), locked=True)
+    assert other_controller(tmp_path) is None
+
+
+def test_a_torn_note_is_no_controller(tmp_path: Path) -> None:
+    note(tmp_path, host="elsewhere", pid=77, locked=True)
+    (tmp_path / ".snakemake" / "dhd-controller.json").write_text('{"host": ')
+    assert other_controller(tmp_path) is None
+
+
+def test_a_controller_notes_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    note_controller()
+    assert str(os.getpid()) in (tmp_path / ".snakemake" / "dhd-controller.json").read_text()
+
+
+class Cluster:
+    """A scheduler whose jobs are gone after some cancellations."""
+
+    def __init__(self, *, after: int) -> None:
+        self.left, self.cancelled = after, []
+
+    def jobs_of_folder(self, folder: Path) -> list[SchedulerJob]:
+        return JOBS if len(self.cancelled) < self.left else []
+
+    def cancel(self, jobs: Sequence[SchedulerJob]) -> None:
+        self.cancelled.append([job.job_id for job in jobs])
+
+
+def test_orphans_are_cancelled_until_they_are_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(module.time, "sleep", lambda _: None)
+    cluster = Cluster(after=3)
+    assert end_orphans(cluster, tmp_path) == JOBS
+    assert cluster.cancelled == [["1.s", "2.s"]] * 3
+    assert (
+        "cancelling 2 job(s) of this folder: 1.s (running), 2.s (queued)" in capsys.readouterr().out
+    )
+
+
+def test_orphans_that_outlive_their_cancellation_are_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module.time, "sleep", lambda _: None)
+    monkeypatch.setattr(module, "_CANCELLED_WITHIN_S", -1.0)
+    with pytest.raises(SchedulerError, match="cancel them by hand"):
+        end_orphans(Cluster(after=3), tmp_path)
+
+
+def test_further_arguments_are_snakemakes(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[object] = []
+    monkeypatch.setattr(module, "resume", lambda *args, **kwargs: told.append((args, kwargs)))
+    assert main(["resume", "--profile", "polaris", "--configfile", "x.yaml", "records"]) == 0
+    assert told == [(("polaris", ["--configfile", "x.yaml", "records"]), {"is_gone": False})]
+
+
+def test_other_commands_refuse_unknown_arguments(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["schema", "--unknown"])
+    assert "unrecognized arguments: --unknown" in capsys.readouterr().err

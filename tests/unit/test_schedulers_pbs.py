@@ -1,0 +1,268 @@
+"""What is said to PBS, and what is made of its answers."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dhd.errors import SchedulerError
+from dhd.schedulers import pbs, pbs_state
+from dhd.schedulers.base import SchedulerJob
+from dhd.schedulers.pbs import PbsRequest, cancel, job_text, jobs_of_folder, qsub_command, submit
+from support.sites import site_of
+
+REQUEST = PbsRequest("dhd.deliberate_bundle.7", "preemptable", 4, 360)
+
+
+class Client:
+    """Stands for one of PBS's commands: answers in turn, the last one for ever."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.answers, self.asked = folder / f"{name}.answers", folder / f"{name}.asked"
+        script = (
+            f"#!{sys.executable} -IS\nimport json, sys\n"
+            f"answers = json.load(open({str(self.answers)!r}))\n"
+            f"open({str(self.asked)!r}, 'a').write(json.dumps(sys.argv[1:]) + chr(10))\n"
+            "out, err, code = answers[0]\n"
+            f"json.dump(answers[1:] or answers, open({str(self.answers)!r}, 'w'))\n"
+            "sys.stdout.write(out); sys.stderr.write(err); sys.exit(code)\n"
+        )
+        path = folder / name
+        path.write_text(script)
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+    def will(self, *answers: tuple[str, str, int]) -> None:
+        self.answers.write_text(json.dumps(answers))
+
+    @property
+    def calls(self) -> list[list[str]]:
+        if not self.asked.exists():
+            return []
+        return [json.loads(line) for line in self.asked.read_text().splitlines()]
+
+
+@pytest.fixture
+def clients(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Client]:
+    """Put stand-ins for PBS's commands first on the path, and work in an empty folder."""
+    folder, work = tmp_path / "bin", tmp_path / "work"
+    folder.mkdir()
+    work.mkdir()
+    monkeypatch.chdir(work)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setattr(pbs.time, "sleep", lambda _: None)
+    return {name: Client(folder, name) for name in ("qsub", "qstat", "qselect", "qdel")}
+
+
+@pytest.fixture
+def jobscript(tmp_path: Path) -> Path:
+    path = tmp_path / "jobscript.sh"
+    path.write_text("#!/bin/sh\n# properties = {}\ncd /x && true && exit 0 || exit 1\n")
+    return path
+
+
+def test_a_job_says_what_polaris_wants_to_know(tmp_path: Path, project_root: Path) -> None:
+    command = qsub_command(site_of(tmp_path, project_root), REQUEST)
+    text = " ".join(command)
+    assert text.startswith("qsub -A project -q preemptable -N dhd.deliberate_bundle.7 -r y -j oe")
+    for resource in (
+        "select=4:system=polaris",
+        "walltime=06:00:00",
+        "place=scatter",
+        "filesystems=home:eagle",
+    ):
+        assert f"-l {resource}" in text
+    assert "-V" not in command
+
+
+def test_single_gpus_of_sophia_are_counted_by_select(tmp_path: Path, project_root: Path) -> None:
+    site = site_of(
+        tmp_path, project_root, "sophia", queue="by-gpu", nodes=1, gpus=2, gpus_per_node=8
+    )
+    command = qsub_command(site, PbsRequest("dhd.x.1", "by-gpu", 2, 60))
+    assert "select=2" in command
+    assert not any(word.startswith("place=") for word in command)
+
+
+def test_hostile_names_become_harmless(tmp_path: Path, project_root: Path) -> None:
+    request = PbsRequest("dhd.a b;rm -rf $HOME\n.1", "debug", 1, 60)
+    command = qsub_command(site_of(tmp_path, project_root), request)
+    assert command[command.index("-N") + 1] == "dhd.a_b_rm_-rf__HOME_.1"
+
+
+def test_the_shell_survives_sigterm_and_marks_only_a_good_end(
+    tmp_path: Path, project_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    site = site_of(tmp_path, project_root, setup=["export FROM_SETUP=yes"])
+    environment = os.environ | {"PBS_JOBID": "12.server"}
+    for code, is_marked in ((1, False), (0, True)):
+        body = f'#!/bin/sh\n[ "$FROM_SETUP" = yes ] && kill -TERM $$ && sleep 0.1; exit {code}\n'
+        script = job_text(site, body)
+        ran = subprocess.run(["bash"], input=script, text=True, env=environment)
+        assert ran.returncode == code
+        assert pbs_state.done_marker("12.server").exists() is is_marked
+
+
+def test_a_full_queue_is_waited_for(
+    clients: dict[str, Client], jobscript: Path, tmp_path: Path, project_root: Path
+) -> None:
+    full = ("", "qsub: would exceed queue preemptable's per-project limit of jobs", 38)
+    away = ("", "qsub: cannot connect to server polaris-pbs-01 (errno=111)", 1)
+    clients["qsub"].will(full, away, full, ("123.polaris-pbs-01\n", "", 0))
+    assert submit(site_of(tmp_path, project_root), REQUEST, jobscript) == "123.polaris-pbs-01"
+    assert len(clients["qsub"].calls) == 4
+
+
+def test_a_refused_job_fails_at_once_with_the_reason(
+    clients: dict[str, Client], jobscript: Path, tmp_path: Path, project_root: Path
+) -> None:
+    clients["qsub"].will(("", "qsub: Invalid account project", 1))
+    with pytest.raises(SchedulerError, match=r"dhd\.deliberate_bundle\.7.*Invalid account"):
+        submit(site_of(tmp_path, project_root), REQUEST, jobscript)
+    assert len(clients["qsub"].calls) == 1
+
+
+def qstat_answer(**states: tuple[str, int | None]) -> tuple[str, str, int]:
+    """Return an answer of qstat about jobs ``j1`` and so on."""
+    jobs = {
+        f"{name[1:]}.server": {"job_state": state} | ({} if code is None else {"Exit_status": code})
+        for name, (state, code) in states.items()
+    }
+    return (json.dumps({"Jobs": jobs} if jobs else {}), "", 0)
+
+
+@pytest.fixture
+def no_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pbs_state, "_POLL_S", 0.0)
+
+
+@pytest.mark.parametrize(
+    ("state", "code", "expected"),
+    [
+        ("Q", None, "running"),
+        ("H", None, "running"),
+        ("R", None, "running"),
+        ("E", 0, "running"),
+        ("F", 0, "success"),
+        ("F", 1, "failed"),
+        ("F", -29, "failed"),
+        ("F", 271, "failed"),
+        ("F", None, "failed"),
+        ("X", 0, "success"),
+    ],
+)
+@pytest.mark.usefixtures("no_wait")
+def test_states_of_jobs(
+    clients: dict[str, Client], state: str, code: int | None, expected: str
+) -> None:
+    clients["qstat"].will(qstat_answer(j1=(state, code)))
+    assert pbs_state.status("1.server") == expected
+
+
+def test_many_questions_are_one_call_of_qstat(clients: dict[str, Client]) -> None:
+    clients["qstat"].will(qstat_answer())
+    for number in range(200):
+        assert pbs_state.status(f"{number}.server") == "running"
+    assert len(clients["qstat"].calls) == 1
+
+
+@pytest.mark.usefixtures("no_wait")
+def test_one_call_asks_for_all_unfinished_jobs(clients: dict[str, Client]) -> None:
+    clients["qstat"].will(
+        qstat_answer(j1=("R", None)), qstat_answer(j1=("F", 0), j2=("R", None)), qstat_answer()
+    )
+    assert pbs_state.status("1.server") == "running"
+    assert pbs_state.status("2.server") == "running"
+    assert pbs_state.status("1.server") == "success"
+    asked = [[word for word in call if word.endswith(".server")] for call in clients["qstat"].calls]
+    assert asked == [["1.server"], ["1.server", "2.server"], ["2.server"]]
+
+
+@pytest.mark.usefixtures("no_wait")
+@pytest.mark.parametrize("answer", [("", "qstat: cannot connect", 1), ("{torn", "", 0)])
+def test_jobs_count_as_running_while_qstat_is_away(
+    clients: dict[str, Client], answer: tuple[str, str, int]
+) -> None:
+    clients["qstat"].will(*[answer] * 20, qstat_answer(j1=("F", 0)))
+    assert [pbs_state.status("1.server") for _ in range(21)] == ["running"] * 20 + ["success"]
+
+
+@pytest.mark.usefixtures("no_wait")
+def test_a_job_that_pbs_has_forgotten_fails_unless_it_left_its_marker(
+    clients: dict[str, Client],
+) -> None:
+    clients["qstat"].will(("{}", "qstat: Unknown Job Id 1.server", 153))
+    assert [pbs_state.status("1.server") for _ in range(4)] == ["running"] * 3 + ["failed"]
+    assert pbs_state.status("1.server") == "running"
+    pbs_state.done_marker("1.server").touch()
+    assert pbs_state.status("1.server") == "success"
+
+
+@pytest.mark.usefixtures("no_wait")
+def test_a_torn_state_file_starts_afresh(clients: dict[str, Client]) -> None:
+    clients["qstat"].will(qstat_answer(j1=("R", None)), qstat_answer(j1=("F", 0)))
+    assert pbs_state.status("1.server") == "running"
+    Path(".snakemake/dhd-pbs/state.json").write_text('{"asked": 1')
+    assert pbs_state.status("1.server") == "success"
+
+
+def test_the_status_command_never_fails(clients: dict[str, Client], tmp_path: Path) -> None:
+    Path(".snakemake").write_text("a file where a folder should be")
+    answer = subprocess.run(
+        [sys.executable, "-m", "dhd.schedulers.pbs_state", "1.server"],
+        capture_output=True,
+        text=True,
+    )
+    assert (answer.returncode, answer.stdout) == (0, "running\n")
+
+
+def job(name: str, state: str, folder: Path | str) -> dict[str, Any]:
+    return {"Job_Name": name, "job_state": state, "Variable_List": {"PBS_O_WORKDIR": str(folder)}}
+
+
+def test_only_this_projects_jobs_of_this_folder_are_found(
+    clients: dict[str, Client], tmp_path: Path
+) -> None:
+    work = tmp_path / "work"
+    link = tmp_path / "link"
+    link.symlink_to(work)
+    jobs = {
+        "1.s": job("dhd.judge_bundle.1", "Q", work),
+        "2.s": job("dhd.judge_bundle.2", "R", link),
+        "3.s": job("dhd.judge_bundle.3", "R", tmp_path),
+        "4.s": job("other", "R", work),
+        "5.s": job("dhd.judge_bundle.5", "F", work),
+    }
+    clients["qselect"].will(("\n".join(jobs), "", 0))
+    clients["qstat"].will((json.dumps({"Jobs": jobs}), "", 0))
+    assert jobs_of_folder(work) == [
+        SchedulerJob("1.s", "dhd.judge_bundle.1", "queued"),
+        SchedulerJob("2.s", "dhd.judge_bundle.2", "running"),
+    ]
+
+
+def test_orphans_are_not_overlooked_when_pbs_is_away(clients: dict[str, Client]) -> None:
+    clients["qselect"].will(("", "qselect: cannot connect to server", 1))
+    with pytest.raises(SchedulerError, match="cannot connect"):
+        jobs_of_folder(Path.cwd())
+
+
+def test_jobs_that_have_ended_meanwhile_are_cancelled_without_complaint(
+    clients: dict[str, Client],
+) -> None:
+    clients["qdel"].will(("", "qdel: Job has finished 1.s\nqdel: Unknown Job Id 2.s", 35))
+    cancel([SchedulerJob("1.s", "a", "queued"), SchedulerJob("2.s", "b", "queued")])
+    clients["qdel"].will(("", "qdel: Unauthorized Request 1.s", 1))
+    with pytest.raises(SchedulerError, match="Unauthorized"):
+        cancel([SchedulerJob("1.s", "a", "queued")])
+
+
+def test_a_login_node_without_pbs_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SchedulerError, match="qselect: no such command"):
+        jobs_of_folder(tmp_path)

@@ -1,0 +1,202 @@
+"""Staging: what is fetched, what is checked, what is found without internet."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from dhd.cli import main
+from dhd.config.models import VllmModel
+from dhd.errors import ModelError
+from dhd.staging import weight_files, weights_folder
+from dhd.staging.verify import model_checksums
+from support.fake_hub import COMMIT, FakeHub, fake_hub
+
+FILES = {
+    "config.json": b"{}",
+    "model.safetensors.index.json": json.dumps(
+        {"weight_map": {"a": "model-1.safetensors", "b": "model-2.safetensors"}}
+    ).encode(),
+    "model-1.safetensors": b"one" * 1000,
+    "model-2.safetensors": b"two" * 1000,
+    "original/consolidated.00.pth": b"not for vLLM",
+}
+USED = sorted(name for name in FILES if not name.startswith("original/"))
+
+
+def model(path: str = "some/model", revision: str = COMMIT) -> VllmModel:
+    return VllmModel(engine="vllm", path=path, revision=revision, max_model_len=64)
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeHub]:
+    """Serve ``some/model``, with a cache of this test's own."""
+    from huggingface_hub import constants
+
+    for name in ("HF_HUB_CACHE", "HF_HOME", "HF_HUB_OFFLINE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    with fake_hub("some/model", FILES) as served:
+        monkeypatch.setattr(constants, "ENDPOINT", served.url)
+        template = constants.HUGGINGFACE_CO_URL_TEMPLATE.partition("/{repo_id}")
+        monkeypatch.setattr(
+            constants, "HUGGINGFACE_CO_URL_TEMPLATE", served.url + "".join(template[1:])
+        )
+        yield served
+
+
+@pytest.fixture
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Write a study whose actor is ``some/model`` into a folder and go there."""
+    entry = model().model_dump(mode="json")
+    (tmp_path / "models.yaml").write_text(yaml.safe_dump({"models": {"m": entry}}))
+    config = {
+        "study": "s",
+        "models_file": str(tmp_path / "models.yaml"),
+        "families": {"alpha": {"actor": "m"}},
+        "benchmarks": {"b": {"loader": "user", "path": "problems.jsonl"}},
+        "judging": {"method": "rules"},
+    }
+    path = tmp_path / "config.yaml"
+    path.write_text(yaml.safe_dump(config))
+    monkeypatch.chdir(tmp_path)
+    return path
+
+
+def stage(study: Path) -> int:
+    return main(["stage", "--config", str(study)])
+
+
+def repin(study: Path, **changes: str) -> None:
+    """Change the model's entry."""
+    path = study.with_name("models.yaml")
+    document = yaml.safe_load(path.read_text())
+    document["models"]["m"].update(changes)
+    path.write_text(yaml.safe_dump(document))
+
+
+def test_a_repository_is_fetched_checked_and_noted(
+    hub: FakeHub, study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert stage(study) == 0
+    assert "m: 4 files" in capsys.readouterr().out
+    note = json.loads(Path("results/s/models/m.json").read_text())
+    assert sorted(note["files"]) == USED
+    for name in USED:
+        expected = hashlib.sha256(FILES[name]).hexdigest()
+        assert note["files"][name] == {
+            "bytes": len(FILES[name]),
+            "sha256": expected,
+            "stated": True,
+        }
+    assert weights_folder(model(), None) == Path(note["folder"])
+    assert weight_files(Path(note["folder"])) == {name: len(FILES[name]) for name in USED}
+
+
+def test_what_is_there_is_not_asked_for_again(hub: FakeHub, study: Path) -> None:
+    assert stage(study) == 0
+    asked = len(hub.asked)
+    assert stage(study) == 0
+    assert len(hub.asked) == asked
+
+
+def test_an_interrupted_download_goes_on_where_it_was(hub: FakeHub, study: Path) -> None:
+    assert stage(study) == 0
+    folder = weights_folder(model(), None)
+    (folder / "model-2.safetensors").resolve().unlink()
+    with pytest.raises(ModelError, match=r"model-2.safetensors; run `dhd stage`"):
+        weights_folder(model(), None)
+    hub.asked.clear()
+    assert stage(study) == 0
+    fetched = {path.rpartition("/")[2] for path in hub.asked if "/resolve/" in path}
+    assert fetched == {"model-2.safetensors"}
+
+
+@pytest.mark.parametrize("name", ["model-1.safetensors", "config.json"])
+def test_a_spoilt_file_is_an_error(
+    hub: FakeHub, study: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert stage(study) == 0
+    blob = (weights_folder(model(), None) / name).resolve()
+    blob.chmod(0o644)
+    blob.write_bytes(bytes(len(FILES[name])))
+    assert stage(study) == 2
+    assert f"{name}: its checksum is" in capsys.readouterr().err
+
+
+def test_a_revision_must_be_a_commit(
+    hub: FakeHub, study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repin(study, revision="main")
+    assert stage(study) == 2
+    assert "models.m.revision = 'main': give the 40-hex commit" in capsys.readouterr().err
+    assert hub.asked == []
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "said"),
+    [
+        (403, "GatedRepo", "accept its terms"),
+        (404, "RepoNotFound", "no such repository or commit"),
+        (400, "", "run this where there is internet"),
+    ],
+)
+def test_refusals_say_what_to_do(
+    hub: FakeHub,
+    study: Path,
+    capsys: pytest.CaptureFixture[str],
+    status: int,
+    error: str,
+    said: str,
+) -> None:
+    hub.status, hub.error = status, error
+    assert stage(study) == 2
+    assert said in capsys.readouterr().err
+    assert not Path("results").exists()
+
+
+def test_the_folder_of_a_site_comes_before_the_environments(hub: FakeHub, tmp_path: Path) -> None:
+    snapshot = Path("models--some--model", "snapshots", COMMIT)
+    for home in (tmp_path / "site" / "hub", tmp_path / "flat", tmp_path / "cache/huggingface/hub"):
+        (home / snapshot).mkdir(parents=True)
+        (home / snapshot / "config.json").touch()
+    site, flat = str(tmp_path / "site"), str(tmp_path / "flat")
+    assert weights_folder(model(), site) == tmp_path / "site" / "hub" / snapshot
+    assert weights_folder(model(), flat) == tmp_path / "flat" / snapshot
+    assert weights_folder(model(), None) == tmp_path / "cache/huggingface/hub" / snapshot
+    with pytest.raises(ModelError, match=r"is not in .*run `dhd stage`"):
+        weights_folder(model(revision="f" * 40), site)
+
+
+def test_a_branch_is_found_by_its_reference(hub: FakeHub, tmp_path: Path) -> None:
+    repository = tmp_path / "hub" / "models--some--model"
+    (repository / "snapshots" / COMMIT).mkdir(parents=True)
+    (repository / "snapshots" / COMMIT / "config.json").touch()
+    (repository / "refs").mkdir()
+    (repository / "refs" / "main").write_text(COMMIT)
+    found = weights_folder(model(revision=""), str(tmp_path))
+    assert found == repository / "snapshots" / COMMIT
+
+
+def test_a_local_folder_is_taken_as_it_is(
+    hub: FakeHub, study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "config.json").write_text("{}")
+    repin(study, path=str(folder), revision="")
+    assert stage(study) == 0
+    assert "0 checksums are those of the repository" in capsys.readouterr().out
+    assert hub.asked == []
+    assert not any(one.stated for one in model_checksums(folder))
+    with pytest.raises(ModelError, match="no such folder"):
+        weights_folder(model(str(tmp_path / "other")), None)
+
+
+def test_unknown_models_are_said(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["stage", "--config", str(study), "--model", "n"]) == 2
+    assert "asks no such model in its jobs; has m" in capsys.readouterr().err
