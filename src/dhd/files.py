@@ -39,3 +39,10 @@ def _sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def current_umask() -> int:
+    """Return the umask of this process."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

@@ -13,8 +13,21 @@ import pytest
 from dhd.errors import SchedulerError
 from dhd.schedulers import pbs, pbs_state
 from dhd.schedulers.base import SchedulerJob
-from dhd.schedulers.pbs import PbsRequest, cancel, job_text, jobs_of_folder, qsub_command, submit
-from support.sites import site_of
+from dhd.schedulers.pbs import (
+    PbsRequest,
+    PbsSite,
+    cancel,
+    job_text,
+    jobs_of_folder,
+    qsub_command,
+    submit,
+)
+from support.sites import site_of as checked_site
+
+
+def site_of(*args: Any, **changes: Any) -> PbsSite:
+    return PbsSite.of(checked_site(*args, **changes))
+
 
 REQUEST = PbsRequest("dhd.deliberate_bundle.7", "preemptable", 4, 360)
 
@@ -266,3 +279,20 @@ def test_a_login_node_without_pbs_is_named(monkeypatch: pytest.MonkeyPatch, tmp_
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SchedulerError, match="qselect: no such command"):
         jobs_of_folder(tmp_path)
+
+
+def test_the_submit_command_knows_a_site_that_the_controller_prepared(
+    tmp_path: Path, project_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    site = checked_site(tmp_path, project_root, setup=["module load conda"])
+    with pytest.raises(SchedulerError, match="has not prepared"):
+        pbs.noted_site(site.file)
+    assert pbs.prepare(site, tmp_path) == (site, [])
+    assert pbs.noted_site(site.file) == PbsSite.of(site)
+
+
+def test_submitting_imports_no_settings() -> None:
+    heavy = "import dhd.schedulers.pbs, sys; print({'pydantic', 'yaml'} & set(sys.modules))"
+    found = subprocess.run([sys.executable, "-c", heavy], capture_output=True, text=True)
+    assert found.stdout == "set()\n"

@@ -10,7 +10,7 @@ HELP = "Submit a job script of Snakemake's to PBS (called by the profiles)."
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
-    parser.add_argument("--site", type=Path, required=True, help="site file")
+    parser.add_argument("--site", required=True, help="site file")
     parser.add_argument("--name", required=True, help="name of the job")
     parser.add_argument("--queue", required=True, help="queue")
     parser.add_argument("--select", type=int, required=True, help="nodes, or GPUs where single")
@@ -20,10 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Submit the job and print its id."""
-    from dhd.schedulers.pbs import PbsRequest, submit
-    from dhd.sites import read_site
+    from dhd.schedulers.pbs import PbsRequest, noted_site, submit
 
-    site = read_site(args.site, Path.cwd())
     request = PbsRequest(args.name, args.queue, args.select, args.minutes)
-    print(submit(site, request, args.jobscript))
+    print(submit(noted_site(args.site), request, args.jobscript))
     return 0

@@ -6,9 +6,10 @@ import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol, cast
+from typing import TYPE_CHECKING, Literal, Protocol, cast
 
-from dhd.sites.site import Site
+if TYPE_CHECKING:
+    from dhd.sites.site import Site
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,4 +69,6 @@ def prepare(site: Site, folder: Path) -> tuple[Site, list[str]]:
         from dhd.schedulers import slurm
 
         return slurm.prepare(site, folder)
-    return site, []
+    from dhd.schedulers import pbs
+
+    return pbs.prepare(site, folder)

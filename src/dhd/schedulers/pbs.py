@@ -1,25 +1,31 @@
-"""PBS Pro: submitting a job, finding this project's jobs again, cancelling them."""
+"""PBS Pro: submitting a job, finding this project's jobs again, cancelling them.
+
+A fresh process submits every job, so that settings and their checks are not imported here: the
+controller writes down once what the submit command needs of the site.
+"""
 
 from __future__ import annotations
 
 import getpass
+import hashlib
 import json
 import re
 import shlex
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dhd.errors import SchedulerError
+from dhd.files import current_umask, replacing
 from dhd.schedulers.base import SchedulerJob
 from dhd.schedulers.commands import ask
-from dhd.schedulers.pbs_state import FINISHED, done_marker
-from dhd.sites.prologue import current_umask, prologue
-from dhd.sites.site import Site
-from dhd.sites.times import walltime_of
+from dhd.schedulers.pbs_state import FINISHED, FOLDER, done_marker
+
+if TYPE_CHECKING:
+    from dhd.sites.site import Site
 
 NAME_PREFIX = "dhd."
 LOGS = Path("logs", "pbs")
@@ -34,6 +40,55 @@ _UNREACHABLE = re.compile(
 _GONE = re.compile(r"unknown job id|has finished|invalid state", re.IGNORECASE)
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 2.0, 60.0
 _PATIENCE_S = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class PbsSite:
+    """What all jobs of a site tell PBS, and the lines with which they start."""
+
+    account: str
+    resources: dict[str, str]
+    chunk: str
+    prologue: str
+
+    @classmethod
+    def of(cls, site: Site) -> PbsSite:
+        """Return it for a site."""
+        from dhd.sites.prologue import prologue
+
+        resources = {} if site.gpus is not None else {"place": "scatter"}
+        if site.filesystems is not None:
+            resources["filesystems"] = site.filesystems
+        chunk = "" if site.machine is None else site.machine.select
+        return cls(str(site.account), resources, chunk, prologue(site))
+
+
+def prepare(site: Site, folder: Path) -> tuple[Site, list[str]]:
+    """Write down what the submit command needs of a site; see `base.prepare`."""
+    with replacing(folder / _site_note(site.file)) as path:
+        path.write_text(json.dumps(asdict(PbsSite.of(site))), encoding="utf-8")
+    return site, []
+
+
+def noted_site(file: str) -> PbsSite:
+    """Return what was written down of a site file.
+
+    Raises
+    ------
+    SchedulerError
+        When no controller has prepared this folder for the site.
+    """
+    try:
+        return PbsSite(**json.loads(_site_note(file).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError) as error:
+        raise SchedulerError(
+            f"{file}: Snakemake has not prepared {Path.cwd()} for it ({error})"
+        ) from None
+
+
+def _site_note(file: str) -> Path:
+    """Return where it is written down: profiles of several sites may share a folder."""
+    return FOLDER / f"site-{hashlib.sha256(file.encode()).hexdigest()[:12]}.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +109,7 @@ class PbsRequest:
     minutes: int
 
 
-def submit(site: Site, request: PbsRequest, jobscript: Path) -> str:
+def submit(site: PbsSite, request: PbsRequest, jobscript: Path) -> str:
     """Submit a job script of Snakemake's; return the id of its job.
 
     Waits as long as the queue is full, and up to an hour for a server that does not answer.
@@ -95,31 +150,27 @@ def _try_to_submit(command: Sequence[str], script: str) -> tuple[str, str | None
     return " ".join(f"{answer.stderr} {answer.stdout}".split()) or "qsub gave no reason", None
 
 
-def qsub_command(site: Site, request: PbsRequest) -> list[str]:
+def qsub_command(site: PbsSite, request: PbsRequest) -> list[str]:
     """Return the qsub command of a job; its script comes on standard input.
 
     The environment of the controller is not passed on (no ``-V``): everyone can read a job's
     variables, and there may be keys among them.
     """
-    chunk = site.machine.select if site.machine is not None else ""
     resources = {
-        "select": f"{request.select}:{chunk}" if chunk else str(request.select),
-        "walltime": walltime_of(request.minutes),
+        "select": f"{request.select}:{site.chunk}" if site.chunk else str(request.select),
+        "walltime": f"{request.minutes // 60:02d}:{request.minutes % 60:02d}:00",
+        **site.resources,
     }
-    if site.gpus is None:
-        resources["place"] = "scatter"
-    if site.filesystems is not None:
-        resources["filesystems"] = site.filesystems
     name = re.sub(r"[^\w.+-]", "_", request.name)[:200]
     return [
-        *("qsub", "-A", str(site.account), "-q", request.queue, "-N", name),
+        *("qsub", "-A", site.account, "-q", request.queue, "-N", name),
         *("-r", "y", "-j", "oe", "-k", "doe", "-o", f"{LOGS}/"),
         *("-W", f"umask={current_umask():03o}"),
         *(word for key, value in resources.items() for word in ("-l", f"{key}={value}")),
     ]
 
 
-def job_text(site: Site, jobscript: str) -> str:
+def job_text(site: PbsSite, jobscript: str) -> str:
     """Return the script that PBS runs: the site's set-up, then Snakemake's script.
 
     A marker is left where the script ends well, so that its success is known even when PBS has
@@ -135,7 +186,7 @@ def job_text(site: Site, jobscript: str) -> str:
             'mkdir -p "${marker%/*}" && rm -f "$marker"',
             "trap : TERM",
             """trap 'code=$?; if [ "$code" = 0 ]; then touch "$marker"; fi' EXIT""",
-            prologue(site),
+            site.prologue,
             body,
         ]
     )

@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 FINISHED = ("F", "X")
 
-_FOLDER = Path(".snakemake", "dhd-pbs")
+FOLDER = Path(".snakemake", "dhd-pbs")
 _POLL_S = float(os.environ.get("DHD_PBS_POLL_S", "15"))
 _TIMEOUT_S = 60
 _MISSES = 4
@@ -32,13 +32,13 @@ Status = Literal["running", "success", "failed"]
 
 def done_marker(job_id: str) -> Path:
     """Return the file that a job leaves when it has ended well."""
-    return _FOLDER / f"{_number(job_id)}.done"
+    return FOLDER / f"{_number(job_id)}.done"
 
 
 def status(job_id: str) -> Status:
     """Return what became of a job, as far as is known."""
-    _FOLDER.mkdir(parents=True, exist_ok=True)
-    with (_FOLDER / "lock").open("w") as lock:
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with (FOLDER / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         state = _load()
         job = state["jobs"].setdefault(job_id, {"state": "Q", "code": None, "misses": 0})
@@ -63,16 +63,16 @@ def _verdict(job: dict[str, Any]) -> Status:
 def _load() -> dict[str, Any]:
     """Return the state; a fresh one where there is none or it was torn."""
     try:
-        state = json.loads((_FOLDER / "state.json").read_text())
+        state = json.loads((FOLDER / "state.json").read_text())
     except (OSError, ValueError):
         state = {"asked": 0.0, "jobs": {}}
     return dict(state)
 
 
 def _save(state: dict[str, Any]) -> None:
-    temporary = _FOLDER / "state.json.tmp"
+    temporary = FOLDER / "state.json.tmp"
     temporary.write_text(json.dumps(state))
-    temporary.replace(_FOLDER / "state.json")
+    temporary.replace(FOLDER / "state.json")
 
 
 def _refresh(state: dict[str, Any]) -> None:

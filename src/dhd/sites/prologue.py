@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 
+from dhd.files import current_umask
 from dhd.sites.site import Site
 
 
@@ -18,10 +18,3 @@ def prologue(site: Site) -> str:
             *site.setup,
         ]
     )
-
-
-def current_umask() -> int:
-    """Return the umask of this process."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask

@@ -16,11 +16,6 @@ def minutes_of(walltime: str) -> int:
     return 60 * hours + minutes
 
 
-def walltime_of(minutes: int) -> str:
-    """Return minutes as ``HH:MM:SS``."""
-    return f"{minutes // 60:02d}:{minutes % 60:02d}:00"
-
-
 def _checked(value: Any) -> Any:
     if not isinstance(value, str) or not _WALLTIME.fullmatch(value):
         # Without quotes YAML 1.1 reads 06:00:00 as the number 21600.
