@@ -15,6 +15,7 @@ from dhd.config.studies import (
 from dhd.deliberation import Pool, ProtocolSetup, deliberate
 from dhd.judging import Submission, distinct_submissions, judge_with_model
 from dhd.planning.counts import Counts, Line
+from dhd.planning.judges import PlannedRules
 from dhd.problems import Problem
 from dhd.prompts import PromptSet
 from dhd.protocols import run_protocol
@@ -41,13 +42,16 @@ class BenchmarkPilot:
         The study that is planned.
     counts
         Where requests are answered and counted.
+    rules
+        How rules compare the answers of the protocols.
     size
         Problems of the benchmark.
     """
 
-    def __init__(self, study: Study, counts: Counts, size: int) -> None:
+    def __init__(self, study: Study, counts: Counts, rules: PlannedRules, size: int) -> None:
         self._study = study
         self._counts = counts
+        self._rules = rules
         self._size = size
         self._scan = ProtocolSetup.of(study.settings, PromptSet(study.settings.prompts, study.root))
         self._replays = replay_setup(study)
@@ -127,6 +131,7 @@ class BenchmarkPilot:
         evaluator = self._study.settings.judging.evaluator or protocols.hint_writer
         for family, setup in self._protocols.items():
             actor = self._study.settings.families[family].actor
+            compare = self._rules.compare(family)
             for name in protocols.names:
                 lines: dict[Role, Line] = {
                     "integrator": Line("protocols", name, family, actor, problem.benchmark)
@@ -136,7 +141,7 @@ class BenchmarkPilot:
                         "protocols", name, family, evaluator, problem.benchmark
                     )
                 generate = self._counts.generate(lines, problems)
-                await run_protocol(name, problem, setup, generate)
+                await run_protocol(name, problem, setup, generate, compare)
 
     async def _run_audit(self, problem: Problem, answers: Answers) -> None:
         """Let every evaluator judge as many answers as a problem has in the sample."""
