@@ -18,16 +18,17 @@ from dhd.errors import ConfigError, IncompleteError
 from dhd.layout import StudyPaths
 from dhd.problems import Problem
 from dhd.stages import session
+from dhd.stages.manifests import read_sample
 from dhd.stages.prepare import prepare_problems
 from dhd.stages.protocols import (
     ProtocolJob,
     protocol_models,
-    protocol_problems,
     protocol_turns,
     turn_models,
 )
 from dhd.stages.rules import Rules
 from dhd.stages.running import run_bundle
+from dhd.stages.samples import sample_protocols
 from support.fake_endpoint import fake_endpoint
 from support.studies import PROJECT_ROOT, SCRIPTED
 
@@ -59,8 +60,17 @@ def study_of(protocols: dict[str, Any], **sections: Any) -> Study:
     return study
 
 
+def draw(study: Study) -> Path:
+    """Draw the sample of problems; return its manifest."""
+    paths = StudyPaths.of("scripted")
+    sample = paths.protocol_sample("marbles")
+    sample_protocols(study, "marbles", paths.problems("marbles"), sample)
+    return sample
+
+
 def run(study: Study, turn: int = 0, out: str = "runs.parquet") -> pd.DataFrame:
-    run_bundle(study, ProtocolJob("alpha", "marbles", "0000", Path(out), turn))
+    sample = draw(study)
+    run_bundle(study, ProtocolJob("alpha", "marbles", "0000", sample, Path(out), turn))
     return pd.read_parquet(out)
 
 
@@ -155,11 +165,11 @@ def test_a_second_run_starts_no_engine_and_a_new_protocol_asks_only_its_own(
 
 
 def test_more_problems_keep_those_that_were_drawn() -> None:
-    few = protocol_problems(study_of({"problems": 3}), "marbles")
-    more = protocol_problems(study_of({"problems": 8}), "marbles")
-    every = protocol_problems(study_of({"problems": None}), "marbles")
+    few, more, every = (read_sample(draw(study_of({"problems": count}))) for count in (3, 8, None))
     assert (len(few), len(more), len(every)) == (3, 8, 20)
-    assert few < more < every
+    assert set(few) < set(more) < set(every)
+    manifest = json.loads(draw(study_of({"problems": 30})).read_text())
+    assert (manifest["wanted"], manifest["available"], len(manifest["problems"])) == (30, 20, 20)
 
 
 def test_one_engine_fills_both_roles_where_actor_and_evaluator_are_one_model(

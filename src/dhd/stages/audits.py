@@ -137,6 +137,7 @@ class AuditJob:
             ),
             journals=StudyPaths.of(study.settings.study).journals("audits", *parts),
             among=by_problem,
+            manifest=self.manifest,
         )
 
         def write(judged: list[list[Judged]]) -> None:

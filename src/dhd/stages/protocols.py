@@ -33,9 +33,8 @@ from dhd.records import TABLES, write_table
 from dhd.requests import Generate, Role
 from dhd.stages.bundle_job import BundleJob
 from dhd.stages.bundles import ProblemWork, bundle_shards, bundle_work
-from dhd.stages.prepare import read_problems
+from dhd.stages.manifests import read_sample
 from dhd.stages.rules import Rules
-from dhd.studies import Candidate, sample_problems
 
 #: Roles that turns ask one after the other: the actor in odd turns, the evaluator in even ones.
 _ROLES: Final[tuple[Role, Role]] = ("integrator", "evaluator")
@@ -58,6 +57,8 @@ class ProtocolJob:
     ----------
     family, benchmark, bundle
         What is worked on.
+    manifest
+        The sample of problems, the same for all families.
     out
         Where the runs that ended go.
     turn
@@ -68,6 +69,7 @@ class ProtocolJob:
     family: str
     benchmark: str
     bundle: str
+    manifest: Path
     out: Path
     turn: int = 0
     kind: Literal["protocols"] = "protocols"
@@ -90,7 +92,8 @@ class ProtocolJob:
                 partial(_task, tuple(protocols.names), setup, compare), list, lambda _: calls
             ),
             journals=StudyPaths.of(study.settings.study).journals("protocols", *parts),
-            among=protocol_problems(study, self.benchmark),
+            among=frozenset(read_sample(self.manifest)),
+            manifest=self.manifest,
         )
         is_last = self.turn in (0, protocol_turns(study, self.family))
         turn = [] if is_last else [f"turn-{self.turn:02d}"]
@@ -163,20 +166,6 @@ def protocol_setup(study: Study, family: str) -> EndToEndSetup:
         PromptSet(settings.prompts, study.root),
         ProtocolPrompts(settings.prompts, study.root),
     )
-
-
-def protocol_problems(study: Study, benchmark: str) -> frozenset[str]:
-    """Return the problems of a benchmark that the protocols run on, the same for all families."""
-    settings = study.settings
-    problems = read_problems(StudyPaths.of(settings.study).problems(benchmark))
-    candidates = [Candidate(problem.problem_uid) for problem in problems]
-    chosen = sample_problems(
-        candidates,
-        _settings(study).problems or len(candidates),
-        seed=settings.studies.seed,
-        label=f"protocols/{benchmark}",
-    )
-    return frozenset(one.problem_uid for one in chosen)
 
 
 def _write(job: ProtocolJob, is_last: bool, results: list[list[tuple[Problem, Runs]]]) -> None:
