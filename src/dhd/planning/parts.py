@@ -19,7 +19,7 @@ from dhd.planning.judges import PlannedRules
 from dhd.problems import Problem
 from dhd.prompts import PromptSet
 from dhd.protocols import run_protocol
-from dhd.requests import Role
+from dhd.requests import Generate, Role
 from dhd.stages.deliberate import scan_tables
 from dhd.stages.interim import interim_table, outcome_row
 from dhd.stages.judge import cells_of
@@ -85,7 +85,7 @@ class BenchmarkPilot:
         self, problem: Problem, replay: ReplayStudy, pools: Mapping[str, Pool]
     ) -> None:
         """Replay the pools that are whole; those that are not are never in a sample."""
-        answers: Answers = []
+        answers: dict[str, Answers] = {}
         problems = replayed_problems(self._study, replay, self._size)
         for family, integrator in self._study.settings.replay_pairs(replay):
             if not all(message.is_rendered for message in pools[family].messages):
@@ -100,11 +100,14 @@ class BenchmarkPilot:
                 self._counts.generate({"integrator": line}, problems),
             )
             rows = [outcome_row(family, integrator, problem.problem_uid, one) for one in outcomes]
-            answers += _answers(interim_table("outcomes", rows).to_pydict(), "answer")
-        if answers:
-            await self._judge(replay, problem, answers, problems)
+            given = _answers(interim_table("outcomes", rows).to_pydict(), "answer")
+            answers.setdefault(family, []).extend(given)
+        for family, submitted in answers.items():
+            await self._judge(replay, problem, submitted, problems, family)
 
-    async def _judge(self, part: str, problem: Problem, answers: Answers, problems: float) -> None:
+    async def _judge(
+        self, part: str, problem: Problem, answers: Answers, problems: float, group: str = ""
+    ) -> None:
         judging = self._study.settings.judging
         if judging.evaluator is None:
             return
@@ -113,12 +116,12 @@ class BenchmarkPilot:
             ((problem.problem_uid, answer, cell) for answer, cell in answers if answer is not None),
             share=judging.share_identical_submissions,
         )
-        await self._evaluate(line, problem, submissions, problems)
+        generate = self._counts.generate({"evaluator": line}, problems, group)
+        await self._evaluate(problem, submissions, generate)
 
     async def _evaluate(
-        self, line: Line, problem: Problem, submissions: Iterable[Submission], problems: float
+        self, problem: Problem, submissions: Iterable[Submission], generate: Generate
     ) -> None:
-        generate = self._counts.generate({"evaluator": line}, problems)
         attempts = self._study.settings.judging.max_attempts
         for submission in submissions:
             await judge_with_model(problem, submission, self._scan, attempts, generate)
@@ -165,7 +168,8 @@ class BenchmarkPilot:
         )
         for evaluator in audit.models:
             line = Line("evaluators", "audit", "", evaluator, problem.benchmark)
-            await self._evaluate(line, problem, chosen, wanted / each)
+            generate = self._counts.generate({"evaluator": line}, wanted / each)
+            await self._evaluate(problem, chosen, generate)
 
 
 def _answers(columns: Mapping[str, list[str | None]], column: str) -> Answers:
