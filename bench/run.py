@@ -10,7 +10,17 @@ import sys
 
 from measure import ROOT
 
-NAMES = ("overhead", "sharing", "prefix_cache", "generation", "analysis", "scale", "chaos")
+NAMES = (
+    "overhead",
+    "sharing",
+    "prefix_cache",
+    "generation",
+    "analysis",
+    "simulate",
+    "simulate_study",
+    "scale",
+    "chaos",
+)
 
 
 def main() -> None:

@@ -80,6 +80,10 @@ class StudyPaths:
         """Return the manifest of the messages that are masked, of all benchmarks."""
         return self.folder / "samples" / "masking" / f"{model}.json"
 
+    def protocol_sample(self, benchmark: str) -> Path:
+        """Return the manifest of the problems of a benchmark that the protocols run on."""
+        return self.folder / "samples" / "protocols" / f"{benchmark}.json"
+
     def audit(self) -> Path:
         """Return the manifest of the saved answers that evaluators judge again."""
         return self.folder / "samples" / "evaluators.json"

@@ -2,6 +2,7 @@
 
 import copy
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -38,8 +39,8 @@ def _models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def load(project_root: Path) -> Any:
-    def load(**studies: Any) -> Study:
-        config = copy.deepcopy(BASE) | {"models_file": "models.yaml"}
+    def load(sections: Any = MappingProxyType({}), **studies: Any) -> Study:
+        config = copy.deepcopy(BASE) | {"models_file": "models.yaml"} | dict(sections)
         config["studies"] |= studies
         return load_study(config, source="my.yaml", root=project_root)
 
@@ -98,34 +99,95 @@ def test_refuses(load: Any, studies: dict[str, Any], expected: str) -> None:
     assert expected in str(caught.value)
 
 
-def test_a_change_concerns_only_the_stages_that_it_shapes(load: Any) -> None:
-    def digests(study: Study) -> dict[str, str]:
-        sample = {"family": "a", "benchmark": "own"}
-        return {
-            "deliberation": stage_digest(study, "deliberation", family="a"),
-            "judging": stage_digest(study, "judging"),
-            "repeats sample": stage_digest(study, "samples", replay="repeats", **sample),
-            "order sample": stage_digest(study, "samples", replay="order", **sample),
-            "masking sample": stage_digest(study, "samples", family="a", replay="masking"),
-            "repeats": stage_digest(study, "replays", family="a", replay="repeats"),
-            "order": stage_digest(study, "replays", family="a", replay="order"),
-            "masking": stage_digest(study, "replays", family="a", replay="masking"),
-        }
-
-    def changed(**studies: Any) -> set[str]:
-        before, after = digests(load()), digests(load(**studies))
-        return {name for name, digest in before.items() if after[name] != digest}
-
-    assert not changed(integrator_swap=None)
-    assert changed(repeats={"blocks": 6}) == {"repeats", "masking sample"}
-    assert changed(order={"blocks": 4}) == {"order"}
-    assert changed(order={"problems": 10}) == {"order sample", "order"}
-    assert changed(masking={"families": ["a"], "repetitions": 6}) == {"masking"}
-    assert changed(seed=1) == {
-        "repeats sample",
-        "order sample",
-        "masking sample",
-        "repeats",
-        "order",
-        "masking",
+def digests(study: Study) -> dict[str, str]:
+    sample = {"family": "a", "benchmark": "own"}
+    return {
+        "deliberation": stage_digest(study, "deliberation", family="a"),
+        "judging": stage_digest(study, "judging"),
+        "repeats sample": stage_digest(study, "samples", replay="repeats", **sample),
+        "order sample": stage_digest(study, "samples", replay="order", **sample),
+        "masking sample": stage_digest(study, "samples", family="a", replay="masking"),
+        "repeats": stage_digest(study, "replays", family="a", replay="repeats"),
+        "order": stage_digest(study, "replays", family="a", replay="order"),
+        "masking": stage_digest(study, "replays", family="a", replay="masking"),
+        "protocol sample": stage_digest(study, "protocol_sample"),
+        "protocols": stage_digest(study, "protocols", family="a"),
+        "audit sample": stage_digest(study, "audit_sample"),
+        "audits": stage_digest(study, "audits", family="a"),
     }
+
+
+def changed(before: Study, after: Study) -> set[str]:
+    old, new = digests(before), digests(after)
+    return {name for name, digest in old.items() if new[name] != digest}
+
+
+REPLAYS = {"repeats", "order", "masking"}
+REPLAY_SAMPLES = {f"{name} sample" for name in REPLAYS}
+MORE: dict[str, Any] = {
+    "protocols": {"problems": 5},
+    "evaluators": {"models": ["a", "b"], "submissions": 9, "triplets": 3},
+}
+
+
+def test_a_change_concerns_only_the_stages_that_it_shapes(load: Any) -> None:
+    def by(**studies: Any) -> set[str]:
+        return changed(load(**MORE), load(**MORE | studies))
+
+    assert not by(integrator_swap=None)
+    assert by(repeats={"families": ["a"]}) == {"repeats"}
+    assert by(repeats={"blocks": 6}) == {"repeats", "masking sample"}
+    assert by(order={"blocks": 4}) == {"order"}
+    assert by(order={"problems": 10}) == {"order sample", "order"}
+    assert by(masking={"families": ["a"], "repetitions": 6}) == {"masking"}
+    assert by(protocols={"problems": 6}) == {"protocol sample", "protocols"}
+    assert by(protocols={"problems": 5, "rounds": 2}) == {"protocols"}
+    sampled = {*REPLAY_SAMPLES, *REPLAYS, "protocol sample", "protocols", "audit sample"}
+    assert by(seed=1) == sampled
+
+
+POOL_CHANGE = {"deliberation", *REPLAY_SAMPLES, "audit sample"}
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        ("recruiter.j2", POOL_CHANGE),
+        ("worked_hypothesizer_math.j2", POOL_CHANGE),
+        ("integrator.j2", {"deliberation", *REPLAYS, "audit sample"}),
+        ("worked_integrator_math.j2", {"deliberation", *REPLAYS, "audit sample", "protocols"}),
+        ("evaluator.j2", {"judging", "protocols", "audits"}),
+        ("protocol_poll.j2", {"protocols"}),
+        ("_temperament.j2", {"protocols"}),
+        ("_problem.j2", {*POOL_CHANGE, *REPLAYS, "protocols"}),
+        ("hint_math.j2", {*POOL_CHANGE, *REPLAYS, "protocols"}),
+        ("_data.j2", {*POOL_CHANGE, *REPLAYS, "protocols", "judging", "audits"}),
+        ("of_nobody.j2", set()),
+    ],
+)
+def test_a_template_concerns_only_those_who_are_asked_with_it(
+    load: Any, project_root: Path, tmp_path: Path, template: str, expected: set[str]
+) -> None:
+    own = tmp_path / "prompts"
+    own.mkdir()
+    before = load({"prompts": {"folder": str(own)}}, **MORE)
+    old = digests(before)
+    base = project_root / "resources" / "prompts" / template
+    (own / template).write_text((base.read_text() if base.exists() else "") + "{# edited #}")
+    new = digests(before)
+    assert {name for name, digest in old.items() if new[name] != digest} == expected
+
+
+@pytest.mark.parametrize(
+    ("field", "expected"),
+    [
+        ("key_idea", POOL_CHANGE),
+        ("work", {"deliberation", *REPLAYS, "audit sample", "protocols"}),
+        ("review", {"protocols"}),
+    ],
+)
+def test_a_limit_concerns_only_those_who_write_the_field(
+    load: Any, field: str, expected: set[str]
+) -> None:
+    limited = {"prompts": {"field_max_chars": {field: 99}}}
+    assert changed(load(**MORE), load(limited, **MORE)) == expected

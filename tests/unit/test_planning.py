@@ -1,10 +1,12 @@
 """Plans: against what a simulated run logs, against the paper's counts, and by hand."""
 
+import asyncio
 import csv
 import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import yaml
 
@@ -12,15 +14,19 @@ from dhd.cli import main
 from dhd.config.load import Study, load_study
 from dhd.errors import ConfigError
 from dhd.planning.assumptions import Assumptions, Throughput
+from dhd.planning.judges import AssumedRules
 from dhd.planning.measured import measured_assumptions
 from dhd.planning.pilot import evenly
 from dhd.planning.plan import PlanRow, gpu_hours, make_plan
+from dhd.problems import Problem
 from dhd.simulation.files import write_stand_ins
 from dhd.stages.deliberate import DeliberationJob
 from dhd.stages.interim import read_interim
 from dhd.stages.judge import JudgingJob
 from dhd.stages.prepare import prepare_problems
+from dhd.stages.protocols import ProtocolJob
 from dhd.stages.running import run_bundle
+from dhd.stages.samples import sample_protocols
 from support.simulated import PROJECT_ROOT
 
 BENCHMARKS = ("jeebench", "lab_bench")
@@ -134,6 +140,79 @@ def test_a_pilot_on_all_problems_has_no_error_left(
     assert planned[0] != 31 * 20
 
 
+@pytest.mark.parametrize(
+    ("judging", "protocols"),
+    [
+        ({"method": "rules"}, {"hint_writer": "judge"}),
+        ({"method": "rules_then_llm", "evaluator": "judge"}, {}),
+    ],
+)
+def test_protocols_that_rules_judge_are_planned_as_they_run(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    judging: dict[str, Any],
+    protocols: dict[str, Any],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    protocols = {"names": ["iterative", "per"], **protocols}
+    study = study_of(tmp_path, 8, judging=judging, studies={"protocols": protocols})
+    evaluated = 0
+    for name in BENCHMARKS:
+        path = study.resolve(str(study.settings.benchmarks[name].path))
+        problems = Path(f"results/planned/problems/{name}.parquet")
+        sample, out = Path(f"{name}.json"), Path(f"{name}.parquet")
+        prepare_problems(study, name, path, problems)
+        sample_protocols(study, name, problems, sample)
+        run_bundle(study, ProtocolJob("one", name, "0000", sample, out))
+        evaluated += int(pd.read_parquet(out)["evaluator_calls"].sum())
+    rows = [
+        row
+        for row in make_plan(study, Assumptions(), None)
+        if (row.line.part, row.line.family) == ("protocols", "one")
+    ]
+    assert sums(rows) == pytest.approx(logged("protocols/one/**/*.jsonl"))
+    assert sum(row.calls for row in rows if row.line.model == "judge") == evaluated > 0
+
+
+def test_rules_on_answers_of_a_model_that_is_not_there_are_drawn() -> None:
+    problem = Problem("uid", "mine", "What?", "5", "integer")
+
+    def shares(accuracy: float, undecided: float) -> list[float]:
+        async def compare_all() -> list[bool | None]:
+            rules = AssumedRules(accuracy, undecided)
+            return [(await rules.compare(problem, str(n))).equivalent for n in range(2000)]
+
+        found = asyncio.run(compare_all())
+        assert found == asyncio.run(compare_all())
+        return [found.count(verdict) / len(found) for verdict in (True, False, None)]
+
+    assert shares(0.75, 0.0) == pytest.approx([0.75, 0.25, 0.0], abs=0.03)
+    assert shares(0.75, 0.2) == pytest.approx([0.6, 0.2, 0.2], abs=0.03)
+
+
+def test_runs_of_a_model_that_is_not_there_go_on_where_rules_judge(tmp_path: Path) -> None:
+    """At accuracy 0 every run takes all its rounds: direct 1, iterative 3 solutions, 2 hints."""
+    study = study_of(
+        tmp_path,
+        4,
+        families={"big": {"actor": "big"}},
+        judging={"method": "rules"},
+        studies={"protocols": {"names": ["direct", "iterative"], "hint_writer": "judge"}},
+    )
+    rows = make_plan(study, Assumptions(accuracy=0.0, format={}), None)
+    calls = {
+        (row.line.stage, row.line.model): row.calls
+        for row in rows
+        if (row.line.part, row.line.benchmark) == ("protocols", "jeebench")
+    }
+    assert calls == {
+        ("direct", "big"): 4,
+        ("direct", "judge"): 0,
+        ("iterative", "big"): 4 * 3,
+        ("iterative", "judge"): 4 * 2,
+    }
+
+
 def test_a_measured_pilot_gives_its_lengths(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -189,6 +268,23 @@ def test_studies_at_paper_size_have_the_papers_calls(tmp_path: Path) -> None:
     assert calls("protocols", "direct", "one") == 2 * 500
     assert calls("protocols", "broadcast", "one") > 19 * 500
     assert calls("evaluators", "audit", "") == pytest.approx(2 * (400 + 3 * 10 * 2), rel=0.02)
+
+
+def test_replays_of_a_family_with_few_whole_pools_are_judged_as_often_as_they_are_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A sample has whole pools alone: how many problems lack one changes no number."""
+    monkeypatch.setitem(MODELS, "b", {**MODELS["b"], "format": {"invalid": 0.2}})
+    studies = {"repeats": {"problems": 10, "blocks": 2}}
+    study = study_of(tmp_path, 40, studies=studies)
+    rows = make_plan(study, Assumptions(), sample=None)
+
+    def calls(stage: str, family: str) -> float:
+        found = [row for row in rows if (row.line.part, row.line.stage) == ("repeats", stage)]
+        return sum(row.calls for row in found if row.line.family == family)
+
+    assert calls("replays", "one") == calls("replays", "two") == 14 * 20
+    assert calls("judging", "") == pytest.approx((1 + 0.8) * 14 * 20, rel=0.05)
 
 
 def test_a_model_that_is_not_there_is_planned_by_assumptions(tmp_path: Path) -> None:

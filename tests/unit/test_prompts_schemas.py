@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import jsonschema
 import pytest
 from pydantic import ValidationError
 
-from dhd.config.prompts import PromptSettings
+from dhd.config.prompts import LimitedField, PromptSettings
 from dhd.messages import FIELD_NAMES
 from dhd.parsing import parse_message, parse_roster, parse_verdict
 from dhd.problems import ANSWER_FORMATS, AnswerFormat, Problem
 from dhd.prompts import PromptSet
+from dhd.prompts.sources import prompt_sources
 
 ANSWERS: dict[AnswerFormat, tuple[list[str], list[str]]] = {
     "math": (["\\frac{1}{2}", "x + 1"], []),
@@ -225,3 +226,17 @@ def test_schemas_use_common_keywords_only(project_root: Path) -> None:
         for schema in (prompts.hypothesizer_schema(problem), prompts.integrator_schema(problem)):
             assert keywords(schema) <= known
     assert keywords(prompts.recruiter_schema(problem_of("text"))) <= known
+
+
+@pytest.mark.parametrize("field", get_args(LimitedField))
+def test_limits_are_known_by_the_roles_that_write_the_field(
+    project_root: Path, prompts: PromptSet, field: str
+) -> None:
+    settings = PromptSettings(field_max_chars={field: 9})
+    limited = PromptSet(settings, project_root)
+    problem = problem_of("text")
+    for role in ("recruiter", "hypothesizer", "integrator"):
+        one, other = (getattr(some, f"{role}_schema")(problem) for some in (prompts, limited))
+        known = prompt_sources(settings, project_root, role)[1]
+        assert known == ({} if one == other else {field: 9}), role
+    assert not prompt_sources(settings, project_root, "evaluator")[1]

@@ -151,7 +151,7 @@ def test_a_plan_survives_its_file(run: RunFolder) -> None:
         DeliberationJob("oss", "jeebench", "0003"),
         JudgingJob("scan", "jeebench", "0000", (Path("a.parquet"),), Path("out.parquet")),
         ReplayJob("order", "oss", "gemma", "jeebench", "0000", Path("m.json"), (Path("p"),)),
-        ProtocolJob("oss", "jeebench", "0000", Path("out.parquet"), 3),
+        ProtocolJob("oss", "jeebench", "0000", Path("m.json"), Path("out.parquet"), 3),
         AuditJob("gpt-oss-120b", "jeebench", Path("m.json"), Path("out.parquet")),
     ],
 )

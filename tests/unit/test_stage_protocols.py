@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections import Counter
 from pathlib import Path
@@ -15,16 +16,19 @@ from dhd.config.load import Study, load_study
 from dhd.config.models import ModelSettings
 from dhd.errors import ConfigError, IncompleteError
 from dhd.layout import StudyPaths
+from dhd.problems import Problem
 from dhd.stages import session
+from dhd.stages.manifests import read_sample
 from dhd.stages.prepare import prepare_problems
 from dhd.stages.protocols import (
     ProtocolJob,
     protocol_models,
-    protocol_problems,
     protocol_turns,
-    turn_model,
+    turn_models,
 )
+from dhd.stages.rules import Rules
 from dhd.stages.running import run_bundle
+from dhd.stages.samples import sample_protocols
 from support.fake_endpoint import fake_endpoint
 from support.studies import PROJECT_ROOT, SCRIPTED
 
@@ -56,8 +60,17 @@ def study_of(protocols: dict[str, Any], **sections: Any) -> Study:
     return study
 
 
+def draw(study: Study) -> Path:
+    """Draw the sample of problems; return its manifest."""
+    paths = StudyPaths.of("scripted")
+    sample = paths.protocol_sample("marbles")
+    sample_protocols(study, "marbles", paths.problems("marbles"), sample)
+    return sample
+
+
 def run(study: Study, turn: int = 0, out: str = "runs.parquet") -> pd.DataFrame:
-    run_bundle(study, ProtocolJob("alpha", "marbles", "0000", Path(out), turn))
+    sample = draw(study)
+    run_bundle(study, ProtocolJob("alpha", "marbles", "0000", sample, Path(out), turn))
     return pd.read_parquet(out)
 
 
@@ -100,7 +113,7 @@ def test_turns_of_jobs_end_as_one_job_does(
     for turn in range(1, turns + 1):
         built.clear()
         runs = run(study, turn)
-        assert set(built) <= {turn_model(study, "alpha", turn).identity().name}
+        assert set(built) <= {one.identity().name for one in turn_models(study, "alpha", turn)}
     pd.testing.assert_frame_equal(runs, together)
     assert Counter(line["id"] for line in lines()) == asked
     assert max(asked.values()) == 1
@@ -152,11 +165,11 @@ def test_a_second_run_starts_no_engine_and_a_new_protocol_asks_only_its_own(
 
 
 def test_more_problems_keep_those_that_were_drawn() -> None:
-    few = protocol_problems(study_of({"problems": 3}), "marbles")
-    more = protocol_problems(study_of({"problems": 8}), "marbles")
-    every = protocol_problems(study_of({"problems": None}), "marbles")
+    few, more, every = (read_sample(draw(study_of({"problems": count}))) for count in (3, 8, None))
     assert (len(few), len(more), len(every)) == (3, 8, 20)
-    assert few < more < every
+    assert set(few) < set(more) < set(every)
+    manifest = json.loads(draw(study_of({"problems": 30})).read_text())
+    assert (manifest["wanted"], manifest["available"], len(manifest["problems"])) == (30, 20, 20)
 
 
 def test_one_engine_fills_both_roles_where_actor_and_evaluator_are_one_model(
@@ -195,6 +208,43 @@ def test_rules_judge_without_a_model_and_a_named_model_writes_the_hints(built: l
     assert set(built) == {"a", "b"}
     assert runs["evaluator_calls"].sum() > 0
     assert set(runs["judged_by"].dropna()) == {"rules"}
+
+
+def test_protocols_judge_by_the_rules_of_the_scan() -> None:
+    """The unit carries a power of ten that no prompt shows: the bare reference is wrong."""
+    problem = Problem("s:1", "scibench", "How fast?", "7.42", "numeric", unit="$10^{14}$ Hz")
+    rules = Rules(study_of({}))
+    try:
+        answers = ("7.42", r"7.42 \times 10^{14}")
+        found = [asyncio.run(rules.compare(problem, answer)).equivalent for answer in answers]
+    finally:
+        rules.close()
+    assert found == [False, True]
+
+
+def test_a_run_fails_on_the_reference_without_the_power_of_ten_of_its_unit() -> None:
+    rows = (
+        {
+            "problem_id": str(number),
+            "problem": f"What is the frequency of source {number}?",
+            "reference": str(number % 10),
+            "answer_format": "numeric",
+            "unit": "$10^{14}$ Hz",
+        }
+        for number in range(1, 41)
+        if number % 10
+    )
+    Path("rays.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    study = study_of(
+        {"names": ["iterative"], "problems": None},
+        judging={"method": "rules"},
+        benchmarks={"marbles": {"loader": "user", "path": "rays.jsonl"}},
+        shards={"problems": 40},
+    )
+    runs = run(study)
+    said_bare = runs["answer"] == (runs["problem_uid"].str.extract(r"(\d)$")[0])
+    assert said_bare.any()
+    assert (runs["correct"] == 0).all()
 
 
 @pytest.mark.parametrize(

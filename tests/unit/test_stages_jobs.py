@@ -10,6 +10,7 @@ from dhd.config.load import Study, load_study_file
 from dhd.errors import ConfigError
 from dhd.stages.bundles import bundle_size, study_bundles
 from dhd.stages.jobs import check_plan, job_resources
+from dhd.stages.protocols import turn_models
 from dhd.stages.settings import stage_digest
 from support.sites import write_site
 from support.studies import SCRIPTED, write_problems
@@ -33,7 +34,11 @@ def study_on(
 ) -> Study:
     """Return a study of 100 problems in 25 shards on a site, or on one machine."""
     write_problems(folder / "problems.jsonl", 100)
-    models = {"m": VLLM | (model or {}), "judge": VLLM | {"path": "judge"}}
+    models = {
+        "m": VLLM | (model or {}),
+        "judge": VLLM | {"path": "judge"},
+        "endpoint": {"engine": "openai", "base_url": "http://localhost/v1", "name": "e"},
+    }
     (folder / "models.yaml").write_text(yaml.safe_dump({"models": models}))
     settings = {
         "models_file": str(folder / "models.yaml"),
@@ -77,24 +82,75 @@ def test_resources_of_jobs_on_pbs(tmp_path: Path, project_root: Path) -> None:
         "runtime": 360,
     }
     model = study.actor("alpha")
-    assert job_resources(study, "deliberation", model, 12) == with_engines
-    assert job_resources(study, "deliberation", model, 1) == with_engines | {
+    assert job_resources(study, "deliberation", [model], 12) == with_engines
+    assert job_resources(study, "deliberation", [model], 1) == with_engines | {
         "nodes": 1,
         "select": 1,
     }
-    by_rules = job_resources(study, "judging", None, 40)
+    by_rules = job_resources(study, "judging", [], 40)
     assert by_rules == with_engines | {"nodes": 1, "select": 1, "queue": "debug", "runtime": 30}
     # All of a benchmark's shards, so many on a node as judging takes.
-    assert job_resources(study, "audits", model, 25)["nodes"] == 3
+    assert job_resources(study, "audits", [model], 25)["nodes"] == 3
+
+
+@pytest.mark.parametrize("machine", ["polaris", None])
+@pytest.mark.parametrize(
+    ("actor", "judging", "protocols"),
+    [
+        ("endpoint", {"method": "llm", "evaluator": "judge"}, {}),
+        ("endpoint", {"method": "rules"}, {"hint_writer": "judge"}),
+        ("m", {"method": "llm", "evaluator": "endpoint"}, {}),
+        ("m", {"method": "llm", "evaluator": "judge"}, {"alternate": False}),
+    ],
+)
+def test_a_job_that_asks_all_models_of_the_protocols_gets_the_gpus_of_any(
+    tmp_path: Path,
+    project_root: Path,
+    machine: str | None,
+    actor: str,
+    judging: dict[str, Any],
+    protocols: dict[str, Any],
+) -> None:
+    study = study_on(
+        tmp_path,
+        project_root,
+        machine=machine,
+        families={"alpha": {"actor": actor}},
+        judging=judging,
+        studies={"protocols": protocols},
+        site={"cpu": {"queue": "debug", "walltime": "00:30:00"}},
+    )
+    alone = job_resources(study, "protocols", [study.models["m"]], 3)
+    assert job_resources(study, "protocols", turn_models(study, "alpha", 0), 3) == alone
+    assert alone != job_resources(study, "protocols", [study.models["endpoint"]], 3)
+    assert check_plan(study) == []
+
+
+def test_a_turn_gets_the_gpus_of_the_one_model_that_it_asks(
+    tmp_path: Path, project_root: Path
+) -> None:
+    study = study_on(
+        tmp_path,
+        project_root,
+        families={"alpha": {"actor": "endpoint"}},
+        judging={"method": "llm", "evaluator": "judge"},
+        studies={"protocols": {"alternate": True}},
+        site={"cpu": {"queue": "debug", "walltime": "00:30:00"}},
+    )
+    queues = [
+        job_resources(study, "protocols", turn_models(study, "alpha", turn), 3)["queue"]
+        for turn in (1, 2, 3, 4)
+    ]
+    assert queues == ["debug", "preemptable"] * 2
 
 
 def test_one_machine_counts_engines_instead(tmp_path: Path, project_root: Path) -> None:
     study = study_on(tmp_path, project_root, machine=None)
-    assert job_resources(study, "deliberation", study.actor("alpha"), 12) == {
+    assert job_resources(study, "deliberation", [study.actor("alpha")], 12) == {
         "engines": 1,
         "nodes": 1,
     }
-    assert job_resources(study, "judging", None, 12) == {"engines": 0, "nodes": 1}
+    assert job_resources(study, "judging", [], 12) == {"engines": 0, "nodes": 1}
     assert check_plan(study, jobs=1000) == []
 
 

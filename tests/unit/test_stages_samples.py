@@ -12,10 +12,16 @@ import yaml
 
 from dhd.config.load import Study, load_study
 from dhd.errors import RecordsError
+from dhd.layout import StudyPaths
 from dhd.records import write_table
+from dhd.stages.audits import AuditJob
 from dhd.stages.manifests import read_cases, read_sample
+from dhd.stages.prepare import prepare_problems, read_problems
+from dhd.stages.protocols import ProtocolJob
+from dhd.stages.replays import ReplayJob
 from dhd.stages.samples import choose_masking, sample_again, sample_repeats
 from support.scan_records import Scan, make_records
+from support.studies import write_problems
 
 BLOCKS = 5
 #: Judgements of the five removals, the same in every block; full pools are right throughout.
@@ -24,7 +30,8 @@ HELPFUL, NEUTRAL = 0, 1
 
 def study(folder: Path, root: Path, **studies: Any) -> Study:
     models = folder / "models.yaml"
-    models.write_text(yaml.safe_dump({"models": {"m": {"engine": "scripted"}}}))
+    known = {name: {"engine": "scripted", "name": name} for name in ("m", "n")}
+    models.write_text(yaml.safe_dump({"models": known}))
     config = {
         "study": "s",
         "models_file": str(models),
@@ -171,6 +178,111 @@ def test_masking_takes_wanted_categories_and_says_what_lacks(
         ("wrong_helpful", 1),
         ("correct_helpful", 2),
     }
+
+
+def test_masking_without_any_repeat_is_an_empty_sample_that_says_so(
+    tmp_path: Path, project_root: Path
+) -> None:
+    out = tmp_path / "cases.json"
+    said = choose_masking(
+        study(tmp_path, project_root, masking={"cases": {"indeterminate": 2}}),
+        "m",
+        write_scan(tmp_path, [Scan(**without(1, rendered=False))]),
+        out,
+    )
+    manifest = json.loads(out.read_text())
+    assert manifest["found"] == manifest["available"] == {"indeterminate": 0}
+    assert manifest["cases"] == []
+    assert "shortfall: indeterminate: 0 of 2 wanted messages exist" in said
+
+
+def chosen(folder: Path, root: Path, problems: int, **masking: Any) -> set[tuple[str, int, str]]:
+    """Choose cases among some problems that are repeated, in benchmarks by turns."""
+    benchmarks = [("alpha", "beta")[at % 2] for at in range(problems)]
+    repeats = [
+        row
+        for at, benchmark in enumerate(benchmarks)
+        for row in repeated(f"{benchmark}:{at}", [HELPFUL] * 3 + [NEUTRAL] * 2)
+    ]
+    records = write_scan(folder, [Scan(benchmark=name) for name in benchmarks], repeats)
+    out = folder / "cases.json"
+    choose_masking(study(folder, root, masking=masking), "m", records, out)
+    cases = json.loads(out.read_text())["cases"]
+    return {(case["problem_uid"], case["message_index"], case["category"]) for case in cases}
+
+
+def test_masking_keeps_earlier_cases_and_fills_what_lacks(
+    tmp_path: Path, project_root: Path
+) -> None:
+    cases = {"correct_helpful": 4, "indeterminate": 3}
+    few = chosen(tmp_path, project_root, 1, cases=cases)
+    assert Counter(category for *_, category in few) == {"correct_helpful": 3, "indeterminate": 2}
+    more = chosen(tmp_path, project_root, 40, cases=cases)
+    assert few < more
+    assert Counter(category for *_, category in more) == cases
+    fresh = tmp_path / "fresh"
+    fresh.mkdir()
+    assert not few <= chosen(fresh, project_root, 40, cases=cases)
+    assert chosen(tmp_path, project_root, 60, cases=cases) == more
+    grown = chosen(tmp_path, project_root, 60, cases={"indeterminate": 5})
+    assert {case for case in more if case[2] == "indeterminate"} < grown
+    assert len(grown) == 5
+
+
+@pytest.mark.parametrize(
+    "change", [{"seed": 1}, {"integrator": {"temperature": 0.9, "max_tokens": 99}}]
+)
+def test_masking_is_chosen_anew_for_another_seed_or_other_calls(
+    tmp_path: Path, project_root: Path, change: dict[str, Any]
+) -> None:
+    records = write_scan(tmp_path, [Scan()], repeated("alpha:0", [NEUTRAL] * 5))
+    out = tmp_path / "cases.json"
+    before = study(tmp_path, project_root, masking={"cases": {"indeterminate": 5}})
+    choose_masking(before, "m", records, out)
+    assert len(read_cases(out, "alpha")) == 5
+    later = study(tmp_path, project_root, masking={"cases": {"indeterminate": 5}}, **change)
+    records = write_scan(tmp_path, [Scan()])
+    choose_masking(before, "m", records, out)
+    assert len(read_cases(out, "alpha")) == 5
+    choose_masking(later, "m", records, out)
+    assert not read_cases(out, "alpha")
+
+
+@pytest.mark.parametrize("kind", ["repeats", "masking", "protocols", "audits"])
+def test_sampled_problems_that_are_gone_are_named(
+    tmp_path: Path, project_root: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_problems(tmp_path / "p.jsonl", 2)
+    settings = study(
+        tmp_path,
+        project_root,
+        masking={},
+        protocols={"names": ["direct"]},
+        evaluators={"models": ["m", "n"]},
+    )
+    problems = StudyPaths.of("s").problems("alpha")
+    prepare_problems(settings, "alpha", tmp_path / "p.jsonl", problems)
+    known = read_problems(problems)[0].problem_uid
+    uids = [{"problem_uid": uid, "benchmark": "alpha"} for uid in (known, "gone-1", "gone-2")]
+    case = {"category": "indeterminate", "message_index": 1}
+    submission = {"submission_id": "1", "model": "m", "kind": "full", "submitted": "7"}
+    manifest = Path("manifest.json")
+    document = {
+        "problems": uids,
+        "cases": [case | one for one in uids],
+        "submissions": [submission | one | {"triplet_id": None} for one in uids],
+    }
+    manifest.write_text(json.dumps(document))
+    jobs = {
+        "repeats": ReplayJob("repeats", "m", "m", "alpha", "0000", manifest, ()),
+        "masking": ReplayJob("masking", "m", "m", "alpha", "0000", manifest, ()),
+        "protocols": ProtocolJob("m", "alpha", "0000", manifest, Path("out.parquet")),
+        "audits": AuditJob("m", "alpha", manifest, Path("out.parquet")),
+    }
+    found = r"manifest\.json: 2 sampled problem\(s\) .* 'gone-1', 'gone-2'; put them back"
+    with pytest.raises(RecordsError, match=found):
+        jobs[kind].prepare(settings)
 
 
 def test_a_damaged_manifest_is_named(tmp_path: Path) -> None:

@@ -70,6 +70,7 @@ def test_every_evaluator_judged_the_same_answers(finished: Path) -> None:
     assert len({frozenset(ids) for _, ids in by_evaluator}) == 1
     assert by_evaluator.size().unique().tolist() == [SUBMISSIONS + 2 * TRIPLETS * 3]
     assert set(evaluations["answered_by"]) == {"judge", "scripted-c", "scripted-d"}
+    assert set(evaluations["judged_by"]) == {"judge", "scripted-c", "scripted-d"}
     triplets = evaluations.dropna(subset="triplet_id").groupby(["triplet_id", "evaluator"])
     assert {frozenset(kinds) for _, kinds in triplets["kind"]} == {
         frozenset({"proposed", "full", "removal"})

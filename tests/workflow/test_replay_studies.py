@@ -215,21 +215,20 @@ def test_more_problems_blocks_families_and_benchmarks_ask_only_what_is_new(
 ) -> None:
     """The last change of the shared folder: it grows."""
     before, before_by_benchmark = asked(finished), asked(finished, 3)
+    before_cases = cases(finished)
     source = tmp_path / "sums.jsonl"
     write_problems(source, 5)
     changed = settings(
         families=SCRIPTED["families"] | {"gamma": {"actor": "scripted-c"}},
         benchmarks=SCRIPTED["benchmarks"] | {"sums": {"loader": "user", "path": str(source)}},
-        studies={
-            "repeats": {"problems": PROBLEMS + 1, "blocks": BLOCKS + 1},
-            "order": STUDIES["order"],
-        },
+        studies=STUDIES | {"repeats": {"problems": PROBLEMS + 1, "blocks": BLOCKS + 1}},
     )
     snakemake(finished, write_config(finished, **changed), "records")
     assert not finished_more_than_once(finished)
     now, outcomes = asked(finished), load_records(results(finished) / "records").outcomes
-    assert now["repeats"] == (outcomes["study"] == "repeats").sum()
-    assert now["order"] == (outcomes["study"] == "order").sum()
+    for study in STUDIES:
+        assert now[study] == (outcomes["study"] == study).sum(), study
+    assert all(case in cases(finished) for case in before_cases)
     assert now["order"] - before["order"] >= MATCHED * MATCHED_BLOCKS * 7
     by_benchmark = asked(finished, 3)
     for family in SCRIPTED["families"]:

@@ -10,7 +10,7 @@ import yaml
 
 from dhd.config.load import load_study
 from dhd.planning.assumptions import Assumptions
-from dhd.planning.plan import make_plan
+from dhd.planning.plan import PlanRow, make_plan
 from dhd.simulation.files import write_stand_ins
 from support.studies import PROJECT_ROOT, snakemake
 
@@ -31,6 +31,8 @@ STUDIES = {
         "triplets": 6,
     },
 }
+
+REPLAYS = ("repeats", "order", "integrator_swap", "masking")
 
 
 def short_config(folder: Path) -> dict[str, Any]:
@@ -61,6 +63,16 @@ def asked(folder: Path, part: str) -> list[dict[str, Any]]:
     ]
 
 
+def tokens(rows: list[PlanRow], kind: str) -> float:
+    """Return the planned tokens: ``prompt`` or ``output``."""
+    return sum(getattr(row, f"{kind}_tokens") for row in rows)
+
+
+def logged(lines: list[dict[str, Any]], kind: str) -> int:
+    """Return the logged tokens: ``prompt`` or ``completion``."""
+    return sum(line.get(f"{kind}_tokens", 0) for line in lines)
+
+
 def test_every_table_and_figure_is_there(finished: Path) -> None:
     tables = {path.stem for path in (finished / "results/simulate/tables").glob("*.csv")}
     figures = {path.stem for path in (finished / "results/simulate/figures").glob("*.pdf")}
@@ -78,19 +90,36 @@ def test_the_plan_is_what_was_asked(finished: Path, monkeypatch: pytest.MonkeyPa
         planned = [row for row in rows if (row.line.part, row.line.family) == (part, family)]
         lines = asked(finished, f"{stage}/{family}")
         assert sum(row.calls for row in planned) == pytest.approx(len(lines))
-        for name, logged in (
-            ("prompt_tokens", "prompt_tokens"),
-            ("output_tokens", "completion_tokens"),
-        ):
-            total = sum(line.get(logged, 0) for line in lines)
-            assert sum(getattr(row, name) for row in planned) == pytest.approx(total)
-    for part in ("repeats", "order", "integrator_swap"):
+        assert tokens(planned, "prompt") == pytest.approx(logged(lines, "prompt"))
+        assert tokens(planned, "output") == pytest.approx(logged(lines, "completion"))
+    for part in REPLAYS:
         planned = [row for row in rows if (row.line.part, row.line.stage) == (part, "replays")]
         lines = asked(finished, part)
-        assert sum(row.calls for row in planned) == len(lines) > 0
-        tokens = sum(line.get("completion_tokens", 0) for line in lines)
+        assert sum(row.calls for row in planned) == pytest.approx(len(lines))
+        assert lines
+        assert tokens(planned, "prompt") == pytest.approx(logged(lines, "prompt"), rel=0.05)
         # The sample is a few problems of those planned on, each some calls of random length.
-        assert sum(row.output_tokens for row in planned) == pytest.approx(tokens, rel=0.2)
+        assert tokens(planned, "output") == pytest.approx(logged(lines, "completion"), rel=0.2)
+
+
+def test_the_plan_of_evaluations_is_what_was_asked(
+    finished: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(finished)
+    study = load_study(short_config(finished), source="test", root=PROJECT_ROOT)
+    rows = make_plan(study, Assumptions(), sample=None)
+    # All parts are judged in the same journals; only the sampled replays can differ.
+    judging = [row for row in rows if row.line.stage == "judging"]
+    assert {row.line.part for row in judging} == {"scan", *REPLAYS}
+    lines = asked(finished, "judging")
+    assert sum(row.calls for row in judging) == pytest.approx(len(lines), rel=0.005)
+    for ours, theirs in (("prompt", "prompt"), ("output", "completion")):
+        assert tokens(judging, ours) == pytest.approx(logged(lines, theirs), rel=0.05)
+    for model in STUDIES["evaluators"]["models"]:
+        audit = [row for row in rows if (row.line.part, row.line.model) == ("evaluators", model)]
+        lines = asked(finished, f"audits/{model}")
+        assert sum(row.calls for row in audit) == pytest.approx(len(lines))
+        assert tokens(audit, "prompt") == pytest.approx(logged(lines, "prompt"), rel=0.05)
 
 
 def test_the_same_again_asks_nothing(finished: Path) -> None:

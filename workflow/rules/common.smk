@@ -11,9 +11,9 @@ from dhd.prompts import PromptSet
 from dhd.schedulers.base import prepare
 from dhd.sites import site_file
 from dhd.stages.bundles import study_bundles
-from dhd.stages.jobs import check_plan, job_resources
+from dhd.stages.jobs import check_plan, job_resources, judging_models
 from dhd.stages.parts import EVALUATORS, PROTOCOLS, SCAN, study_parts
-from dhd.stages.protocols import protocol_families, protocol_turns, turn_model
+from dhd.stages.protocols import protocol_families, protocol_turns, turn_models
 from dhd.stages.settings import stage_digest
 from dhd.staging import models_to_stage
 
@@ -100,46 +100,46 @@ def job_threads(job):
 
 
 def resources_of(job):
-    """Return a rule's resources; ``job`` gives stage, model and number of shards."""
+    """Return a rule's resources; ``job`` gives stage, models and number of shards."""
 
     def one(key):
         return lambda wildcards: job_resources(STUDY, *job(wildcards))[key]
 
-    asked = job_resources(STUDY, "deliberation", None, 1)
+    asked = job_resources(STUDY, "deliberation", (), 1)
     same = ("engines", "site") if STUDY.site is not None else ()
     return {key: asked[key] if key in same else one(key) for key in asked}
 
 
 def deliberation_job(wildcards):
-    """Return stage, model and number of shards of a deliberation job."""
+    """Return stage, models and number of shards of a deliberation job."""
     shards = BUNDLES["deliberation"][wildcards.benchmark][wildcards.bundle]
-    return "deliberation", STUDY.actor(wildcards.model), len(shards)
+    return "deliberation", [STUDY.actor(wildcards.model)], len(shards)
 
 
 def replay_job(wildcards):
-    """Return stage, model and number of shards of a replay job."""
+    """Return stage, models and number of shards of a replay job."""
     shards = BUNDLES["replays"][wildcards.benchmark][wildcards.bundle]
-    return "replays", STUDY.actor(wildcards.integrator), len(shards)
+    return "replays", [STUDY.actor(wildcards.integrator)], len(shards)
 
 
 def judging_job(wildcards):
-    """Return stage, model and number of shards of a judging job."""
+    """Return stage, models and number of shards of a judging job."""
     shards = judging_bundles(wildcards.part)[wildcards.benchmark][wildcards.bundle]
     stage = "judging" if wildcards.part == SCAN else "replays"
-    return stage, STUDY.evaluator(), len(shards)
+    return stage, judging_models(STUDY), len(shards)
 
 
 def protocol_job(wildcards):
-    """Return stage, model and number of shards of one turn of the protocols."""
+    """Return stage, models and number of shards of one turn of the protocols."""
     turn = getattr(wildcards, "turn", protocol_turns(STUDY, wildcards.model))
     shards = BUNDLES["protocols"][wildcards.benchmark][wildcards.bundle]
-    return "protocols", turn_model(STUDY, wildcards.model, int(turn)), len(shards)
+    return "protocols", turn_models(STUDY, wildcards.model, int(turn)), len(shards)
 
 
 def audit_job(wildcards):
-    """Return stage, model and number of shards of an audit job."""
+    """Return stage, models and number of shards of an audit job."""
     shards = sum(map(len, BUNDLES["judging"][wildcards.benchmark].values()))
-    return "audits", STUDY.models[wildcards.evaluator], shards
+    return "audits", [STUDY.models[wildcards.evaluator]], shards
 
 
 def deliberated(benchmark, bundles, models=FAMILIES, kinds=KINDS):

@@ -1,6 +1,26 @@
+localrules:
+    sample_protocols,
+
+
+rule sample_protocols:
+    input:
+        PATHS.problems("{benchmark}"),
+    output:
+        PATHS.protocol_sample("{benchmark}"),
+    log:
+        PATHS.folder / "logs" / "sample_protocols" / "{benchmark}.log",
+    conda:
+        "../../envs/controller.yaml"
+    params:
+        settings=digest("protocol_sample") if PROTOCOLS in PARTS else "",
+    script:
+        "../scripts/sample_protocols.py"
+
+
 rule run_protocols:
     input:
         problems=PATHS.problems("{benchmark}"),
+        sample=PATHS.protocol_sample("{benchmark}"),
         before=turn_before,
         models=ancient(staged_for_protocols),
     output:

@@ -55,13 +55,14 @@ rule sample_again:
         "../scripts/sample_again.py"
 
 
+# An earlier choice is read: its cases stay, and only what lacks is chosen.
 rule choose_masking:
     input:
         ancient(PATHS.records("repeats") / "problems.parquet"),
         ancient(PATHS.records("repeats") / "messages.parquet"),
         ancient(PATHS.records("repeats") / "outcomes.parquet"),
     output:
-        PATHS.cases("{model}"),
+        update(PATHS.cases("{model}")),
     log:
         PATHS.folder / "logs" / "choose_masking" / "{model}.log",
     conda:

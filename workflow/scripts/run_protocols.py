@@ -7,5 +7,5 @@ from dhd.stages.script import rule_job
 
 with rule_job(snakemake) as job:
     at = snakemake.wildcards
-    out = Path(snakemake.output[0])
-    job.run(ProtocolJob(at.model, at.benchmark, at.bundle, out, snakemake.params.turn))
+    sample, out = Path(snakemake.input.sample), Path(snakemake.output[0])
+    job.run(ProtocolJob(at.model, at.benchmark, at.bundle, sample, out, snakemake.params.turn))

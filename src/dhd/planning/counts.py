@@ -54,10 +54,19 @@ class Usage:
 
 @dataclass(slots=True)
 class Tally:
-    """Usage of the pilot's problems on one line, and how many problems the study has there."""
+    """Usage of the pilot's problems on one line, and how many problems the study has there.
+
+    Attributes
+    ----------
+    problems
+        Problems of each group.
+    groups
+        What the pilot's problems used, by group: what is scaled to all problems together. A
+        problem may be in some groups alone.
+    """
 
     problems: float
-    usages: list[Usage] = field(default_factory=list)
+    groups: dict[str, list[Usage]] = field(default_factory=dict)
 
 
 class Desk:
@@ -115,7 +124,7 @@ class Counts:
         self._assumptions = assumptions
         self._desks: dict[str, Desk] = {}
 
-    def generate(self, lines: Mapping[Role, Line], problems: float) -> Generate:
+    def generate(self, lines: Mapping[Role, Line], problems: float, group: str = "") -> Generate:
         """Return a ``generate`` that counts one problem's requests on their role's line.
 
         Parameters
@@ -124,8 +133,12 @@ class Counts:
             The line of each role; a role that is not named has the integrator's.
         problems
             How many such problems the study has.
+        group
+            Whose problems these are, where a line counts those of several families.
         """
-        usages = {line: self._usage(line, problems) for line in dict.fromkeys(lines.values())}
+        usages = {
+            line: self._usage(line, problems, group) for line in dict.fromkeys(lines.values())
+        }
 
         async def generate(request: Request) -> Completion:
             line = lines.get(request.role) or lines["integrator"]
@@ -138,9 +151,10 @@ class Counts:
         for desk in self._desks.values():
             desk.forget()
 
-    def _usage(self, line: Line, problems: float) -> Usage:
+    def _usage(self, line: Line, problems: float, group: str) -> Usage:
         usage = Usage()
-        self.tallies.setdefault(line, Tally(problems)).usages.append(usage)
+        tally = self.tallies.setdefault(line, Tally(problems))
+        tally.groups.setdefault(group, []).append(usage)
         return usage
 
     def _desk(self, model: str) -> Desk:

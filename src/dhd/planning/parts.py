@@ -15,10 +15,11 @@ from dhd.config.studies import (
 from dhd.deliberation import Pool, ProtocolSetup, deliberate
 from dhd.judging import Submission, distinct_submissions, judge_with_model
 from dhd.planning.counts import Counts, Line
+from dhd.planning.judges import PlannedRules
 from dhd.problems import Problem
 from dhd.prompts import PromptSet
 from dhd.protocols import run_protocol
-from dhd.requests import Role
+from dhd.requests import Generate, Role
 from dhd.stages.deliberate import scan_tables
 from dhd.stages.interim import interim_table, outcome_row
 from dhd.stages.judge import cells_of
@@ -41,13 +42,16 @@ class BenchmarkPilot:
         The study that is planned.
     counts
         Where requests are answered and counted.
+    rules
+        How rules compare the answers of the protocols.
     size
         Problems of the benchmark.
     """
 
-    def __init__(self, study: Study, counts: Counts, size: int) -> None:
+    def __init__(self, study: Study, counts: Counts, rules: PlannedRules, size: int) -> None:
         self._study = study
         self._counts = counts
+        self._rules = rules
         self._size = size
         self._scan = ProtocolSetup.of(study.settings, PromptSet(study.settings.prompts, study.root))
         self._replays = replay_setup(study)
@@ -81,7 +85,7 @@ class BenchmarkPilot:
         self, problem: Problem, replay: ReplayStudy, pools: Mapping[str, Pool]
     ) -> None:
         """Replay the pools that are whole; those that are not are never in a sample."""
-        answers: Answers = []
+        answers: dict[str, Answers] = {}
         problems = replayed_problems(self._study, replay, self._size)
         for family, integrator in self._study.settings.replay_pairs(replay):
             if not all(message.is_rendered for message in pools[family].messages):
@@ -96,11 +100,14 @@ class BenchmarkPilot:
                 self._counts.generate({"integrator": line}, problems),
             )
             rows = [outcome_row(family, integrator, problem.problem_uid, one) for one in outcomes]
-            answers += _answers(interim_table("outcomes", rows).to_pydict(), "answer")
-        if answers:
-            await self._judge(replay, problem, answers, problems)
+            given = _answers(interim_table("outcomes", rows).to_pydict(), "answer")
+            answers.setdefault(family, []).extend(given)
+        for family, submitted in answers.items():
+            await self._judge(replay, problem, submitted, problems, family)
 
-    async def _judge(self, part: str, problem: Problem, answers: Answers, problems: float) -> None:
+    async def _judge(
+        self, part: str, problem: Problem, answers: Answers, problems: float, group: str = ""
+    ) -> None:
         judging = self._study.settings.judging
         if judging.evaluator is None:
             return
@@ -109,12 +116,12 @@ class BenchmarkPilot:
             ((problem.problem_uid, answer, cell) for answer, cell in answers if answer is not None),
             share=judging.share_identical_submissions,
         )
-        await self._evaluate(line, problem, submissions, problems)
+        generate = self._counts.generate({"evaluator": line}, problems, group)
+        await self._evaluate(problem, submissions, generate)
 
     async def _evaluate(
-        self, line: Line, problem: Problem, submissions: Iterable[Submission], problems: float
+        self, problem: Problem, submissions: Iterable[Submission], generate: Generate
     ) -> None:
-        generate = self._counts.generate({"evaluator": line}, problems)
         attempts = self._study.settings.judging.max_attempts
         for submission in submissions:
             await judge_with_model(problem, submission, self._scan, attempts, generate)
@@ -127,6 +134,7 @@ class BenchmarkPilot:
         evaluator = self._study.settings.judging.evaluator or protocols.hint_writer
         for family, setup in self._protocols.items():
             actor = self._study.settings.families[family].actor
+            compare = self._rules.compare(family)
             for name in protocols.names:
                 lines: dict[Role, Line] = {
                     "integrator": Line("protocols", name, family, actor, problem.benchmark)
@@ -136,7 +144,7 @@ class BenchmarkPilot:
                         "protocols", name, family, evaluator, problem.benchmark
                     )
                 generate = self._counts.generate(lines, problems)
-                await run_protocol(name, problem, setup, generate)
+                await run_protocol(name, problem, setup, generate, compare)
 
     async def _run_audit(self, problem: Problem, answers: Answers) -> None:
         """Let every evaluator judge as many answers as a problem has in the sample."""
@@ -160,7 +168,8 @@ class BenchmarkPilot:
         )
         for evaluator in audit.models:
             line = Line("evaluators", "audit", "", evaluator, problem.benchmark)
-            await self._evaluate(line, problem, chosen, wanted / each)
+            generate = self._counts.generate({"evaluator": line}, wanted / each)
+            await self._evaluate(problem, chosen, generate)
 
 
 def _answers(columns: Mapping[str, list[str | None]], column: str) -> Answers:

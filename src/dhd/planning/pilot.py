@@ -11,6 +11,7 @@ from dhd.errors import ConfigError
 from dhd.layout import StudyPaths
 from dhd.planning.assumptions import Assumptions
 from dhd.planning.counts import Counts, Line, Tally
+from dhd.planning.judges import PlannedRules
 from dhd.planning.parts import BenchmarkPilot
 from dhd.problems import Problem
 
@@ -33,12 +34,13 @@ def run_pilot(study: Study, assumptions: Assumptions, sample: int | None) -> dic
         When a benchmark is neither local nor downloaded.
     """
     counts = Counts(study, assumptions)
-    for benchmark in study.settings.benchmarks:
-        problems = load_problems(study, benchmark)
-        pilot = BenchmarkPilot(study, counts, len(problems))
-        for problem in evenly(problems, sample):
-            asyncio.run(pilot.run(problem))
-            counts.forget()
+    with PlannedRules(study, assumptions) as rules:
+        for benchmark in study.settings.benchmarks:
+            problems = load_problems(study, benchmark)
+            pilot = BenchmarkPilot(study, counts, rules, len(problems))
+            for problem in evenly(problems, sample):
+                asyncio.run(pilot.run(problem))
+                counts.forget()
     return counts.tallies
 
 

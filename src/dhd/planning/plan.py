@@ -76,18 +76,19 @@ def make_plan(study: Study, assumptions: Assumptions, sample: int | None) -> tup
 
 
 def _row(study: Study, assumptions: Assumptions, line: Line, tally: Tally) -> PlanRow:
-    calls = [usage.calls for usage in tally.usages]
+    groups = tally.groups.values()
     factor = tally.problems
     if line.stage == "judging" and study.settings.judging.method == "rules_then_llm":
         factor *= assumptions.undecided
-    prompt = factor * fmean(usage.prompt_tokens for usage in tally.usages)
-    output = factor * fmean(usage.output_tokens for usage in tally.usages)
-    spread = stdev(calls) / sqrt(len(calls)) if len(calls) > 1 else 0.0
+    calls = factor * sum(fmean(usage.calls for usage in group) for group in groups)
+    prompt = factor * sum(fmean(usage.prompt_tokens for usage in group) for group in groups)
+    output = factor * sum(fmean(usage.output_tokens for usage in group) for group in groups)
+    spread = sqrt(sum(_error([usage.calls for usage in group]) ** 2 for group in groups))
     shards, jobs = _units(study, line)
     return PlanRow(
         line=line,
         problems=tally.problems,
-        calls=factor * fmean(calls),
+        calls=calls,
         calls_se=factor * spread,
         prompt_tokens=prompt,
         output_tokens=output,
@@ -95,6 +96,11 @@ def _row(study: Study, assumptions: Assumptions, line: Line, tally: Tally) -> Pl
         shards=shards,
         jobs=jobs,
     )
+
+
+def _error(calls: Sequence[int]) -> float:
+    """Return the standard error of the mean."""
+    return stdev(calls) / sqrt(len(calls)) if len(calls) > 1 else 0.0
 
 
 def gpu_hours(

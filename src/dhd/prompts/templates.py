@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
 
-from jinja2 import FileSystemLoader, StrictUndefined, Template, TemplateError, meta
+from jinja2 import FileSystemLoader, StrictUndefined, Template, TemplateError, meta, nodes
 from jinja2.exceptions import TemplateNotFound, TemplateSyntaxError
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -21,6 +22,8 @@ Block = Callable[[Context], Iterable[str]]
 
 BASE_FOLDER: Final = "resources/prompts"
 """Folder that has every template, relative to the project root."""
+
+_REFERENCES: Final = (nodes.Include, nodes.Extends, nodes.Import, nodes.FromImport)
 
 
 class ChatTemplate:
@@ -113,6 +116,33 @@ class TemplateFolder:
         _require_blocks(template, [block for _, block in turns])
         return ChatTemplate(template, turns)
 
+    def texts(self, patterns: Iterable[str]) -> dict[str, str]:
+        """Return the text of some templates and of all that they may include, by name.
+
+        An included name that is put together at rendering stands for all that fit it.
+
+        Parameters
+        ----------
+        patterns
+            Names of templates, in which ``*`` stands for anything.
+
+        Raises
+        ------
+        ConfigError
+            One of them has a syntax error.
+        """
+        found: dict[str, str] = {}
+        left = list(patterns)
+        while left:
+            pattern = left.pop()
+            for name in sorted(fnmatch.filter(self._names - found.keys(), pattern)):
+                with errors_name_the_file(f"a template in {self._folders}"):
+                    found[name], path, _ = self._loader.get_source(self._environment, name)
+                    tree = self._environment.parse(found[name], name, path)
+                references = cast("Iterator[nodes.Include]", tree.find_all(_REFERENCES))
+                left.extend(_pattern(node.template) for node in references)
+        return dict(sorted(found.items()))
+
     def _compile(self, name: str, variables: Collection[str]) -> Template:
         with errors_name_the_file(f"a template in {self._folders}"):
             source, filename, _ = self._loader.get_source(self._environment, name)
@@ -138,6 +168,16 @@ def errors_name_the_file(place: str) -> Iterator[None]:
         raise ConfigError(f"{error.filename}, line {error.lineno}: {error.message}") from error
     except TemplateError as error:
         raise ConfigError(f"{place}: {error.message}") from error
+
+
+def _pattern(name: nodes.Node) -> str:
+    """Return the pattern of a name in a template: ``*`` for what is known at rendering alone."""
+    match name:
+        case nodes.Const(value=value):
+            return str(value)
+        case nodes.Concat(nodes=parts):
+            return "".join(map(_pattern, parts))
+    return "*"
 
 
 def _finalize(value: Any) -> Any:

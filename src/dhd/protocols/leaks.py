@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from string import ascii_uppercase
 from typing import Final
 
 from dhd.answers import normalise_answer
+from dhd.answers.compare import compare_by_rules
+from dhd.answers.numeric import compare_integer, compare_numeric
+from dhd.answers.quantity import parse_quantity
+from dhd.answers.text import MAX_CHARS, clean
 from dhd.problems import Problem
+from dhd.protocols.stated import stated_numbers
 
 NEUTRAL_HINT: Final = (
     "The submitted answer does not match. Check the approach, every step and the form of the "
@@ -25,34 +30,44 @@ NO_ANSWER_HINT: Final = (
 _LETTER_FORMATS: Final = ("choice", "multi_choice", "matching")
 _NUMBER_FORMATS: Final = ("integer", "numeric")
 _LETTERS: Final = re.compile(r"(?<![A-Za-z])[A-Z]{1,8}(?![A-Za-z])")
-_THOUSANDS: Final = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_NUMBER: Final = re.compile(
-    r"(?<![\w.])[-+]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE][-+]?\d{1,2})?"
+_BRACKETED: Final = re.compile(r"(?<![A-Za-z\\])([a-z])\s*[)\]}]")
+_NAMED: Final = re.compile(
+    r"\b(?:options?|answers?|choices?|letters?|alternatives?|statements?|items?)"
+    r"(?:\s+(?:is|are|be|should\s+be|must\s+be|to))?\s*:?\s*[\"'(\[]?\s*"
+    r"([a-z]{1,8}(?![A-Za-z])(?:\s*(?:,\s*and\b|,|;|/|&|\band\b|\bor\b)\s*[a-z](?![A-Za-z]))*)",
+    re.IGNORECASE,
 )
-_FRACTION: Final = re.compile(
-    r"([-+]?)(?:\\[dt]?frac\s*\{\s*([-+]?\d{1,15})\s*\}\s*\{\s*(\d{1,15})\s*\}"
-    r"|(?<![\w./])(\d{1,15})\s*/\s*(\d{1,15})(?![\w/]))"
-)
+_NAMED_LETTER: Final = re.compile(r"\b[A-Za-z]{1,8}\b")
+_ROOT: Final = re.compile(r"\\surd(?![a-zA-Z])|\b(?:square[\s-]+)?root(?:\s+of)?\b", re.IGNORECASE)
 _WORD: Final = re.compile(r"[^\W_]+")
+_MOST_NUMBERS: Final = 60
+"""A hint with more is none, and reading all of them would take seconds."""
+_TELLING_DIGITS: Final = 3
+"""A whole number with as many digits may be a rounded reference; 3 in prose is just 3."""
 
 
 def reveals_reference(hint: str, problem: Problem) -> bool:
     """Tell whether a hint contains the problem's reference in some form.
 
-    Looked for are the normalised reference without regard to case, spacing and markup; a
-    number of the same value, where the reference is a number; and, where letters are the
-    answer, any of the right letters standing alone or the text of a right option. The test is
-    meant to refuse too much rather than too little: a refused hint costs a hint, a passed one
-    would cost the study.
+    Looked for are the reference without regard to case, spacing and markup; where it is a
+    number, any number that the rules would not call wrong, whatever its sign; and, where
+    letters are the answer, any of the right letters standing alone, or the text or value of a
+    right option. The test is meant to refuse too much rather than too little: a refused hint
+    costs a hint, a passed one would cost the study.
     """
     said, reference = normalise_answer(hint), normalise_answer(problem.reference)
-    if _contains(said, reference):
+    if len(said) > MAX_CHARS:
         return True
-    if problem.answer_format in _LETTER_FORMATS and _names_letters(said, reference, problem):
+    if _contains(said, reference) or _contains(_plain(said), _plain(reference)):
         return True
-    is_numeric = problem.answer_format in _NUMBER_FORMATS
-    values = set(_values(reference)) if is_numeric else set(_single_value(reference))
-    return not values.isdisjoint(_values(said))
+    if problem.answer_format in _LETTER_FORMATS:
+        return _names_letters(said, reference, problem)
+    return _states_value(said, problem)
+
+
+def _plain(text: str) -> str:
+    """Return a normalised text in the one spelling of the comparison rules; roots as ``sqrt``."""
+    return _ROOT.sub(" sqrt ", clean(text))
 
 
 def _contains(text: str, part: str) -> bool:
@@ -70,30 +85,70 @@ def _contains(text: str, part: str) -> bool:
 
 def _names_letters(said: str, reference: str, problem: Problem) -> bool:
     right = {letter for run in _LETTERS.findall(reference) for letter in run}
-    named = [set(run) for run in _LETTERS.findall(said)]
-    if any(right <= run or (len(run) == 1 and run & right) for run in named if right):
+    if not right:
+        return False
+    capitals = [set(run) for run in _LETTERS.findall(said)]
+    if any(right <= run or (len(run) == 1 and run & right) for run in capitals):
+        return True
+    if any(run == right or (len(run) == 1 and run & right) for run in _lower_letters(said)):
         return True
     options = zip(ascii_uppercase, problem.options or (), strict=False)
-    return any(
-        _contains(said, normalise_answer(option)) for letter, option in options if letter in right
-    )
+    return any(_gives_option(said, option) for letter, option in options if letter in right)
 
 
-def _single_value(reference: str) -> list[Fraction]:
-    """Return the value of a reference that is one number or fraction, else nothing."""
-    bare = _THOUSANDS.sub("", reference).strip()
-    is_number = _FRACTION.fullmatch(bare) or _NUMBER.fullmatch(bare)
-    return list(_values(bare))[:1] if is_number else []
+def _lower_letters(said: str) -> Iterator[set[str]]:
+    """Yield lower-case letters in brackets, and words that options are named by."""
+    yield from ({letter.upper()} for letter in _BRACKETED.findall(said))
+    for names in _NAMED.findall(said):
+        yield from (set(name.upper()) for name in _NAMED_LETTER.findall(names))
 
 
-def _values(text: str) -> Iterator[Fraction]:
-    """Yield the value of every fraction and number in a text, fractions first."""
-    text = _THOUSANDS.sub("", text).replace("−", "-")
-    for match in _FRACTION.finditer(text):
-        sign, above, below, plain_above, plain_below = match.groups()
-        denominator = int(below or plain_below)
-        if denominator:
-            value = Fraction(int(above or plain_above), denominator)
-            yield -value if sign == "-" else value
-    for match in _NUMBER.finditer(text):
-        yield Fraction(match.group())
+def _gives_option(said: str, option: str) -> bool:
+    """Tell whether a hint gives an option's text, or its value where it is a number."""
+    text = normalise_answer(option)
+    if _contains(said, text) or _contains(_plain(said), _plain(text)):
+        return True
+    return _states_value(said, Problem("", "", "", text, "math"))
+
+
+def _states_value(said: str, problem: Problem) -> bool:
+    """Tell whether a hint has a number that may pass for a reference that is a number."""
+    reference = clean(normalise_answer(problem.reference))
+    if problem.answer_format == "text" or (
+        problem.answer_format == "math" and parse_quantity(reference) is None
+    ):
+        return False
+    numbers = list(stated_numbers(clean(said)))
+    if len(numbers) > _MOST_NUMBERS:
+        return True
+    if problem.answer_format in _NUMBER_FORMATS:
+        known = _values(stated_numbers(reference))
+        if not known.isdisjoint(_values(numbers)):
+            return True
+    return any(_may_pass(sign + number, unit, problem) for number, unit in numbers for sign in "+-")
+
+
+def _values(numbers: Iterable[tuple[str, str]]) -> set[Fraction]:
+    read = (parse_quantity(number) for number, unit in numbers if not unit)
+    return {quantity.value for quantity in read if quantity is not None}
+
+
+def _may_pass(number: str, unit: str, problem: Problem) -> bool:
+    """Tell whether the rules accept a number, or leave it open because it is near."""
+    submitted = f"{number} {unit}".strip()
+    if problem.answer_format == "integer":
+        return compare_integer(problem.reference, submitted).equivalent is True
+    if problem.answer_format == "numeric":
+        compared = compare_numeric(
+            problem.reference,
+            submitted,
+            benchmark=problem.benchmark,
+            unit=problem.unit,
+            prompt_shows_factor=True,
+        )
+        is_open = compared.reason == "numeric_undecided"
+    else:
+        compared = compare_by_rules(problem, submitted)
+        digits = sum(char.isdigit() for char in number)
+        is_open = compared.equivalent is None and ("." in number or digits >= _TELLING_DIGITS)
+    return compared.equivalent is True or (is_open and not unit)

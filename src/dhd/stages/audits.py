@@ -33,7 +33,7 @@ from dhd.stages.manifests import read_manifest, write_manifest
 Judged = tuple[AuditSubmission, Judgement]
 _COLUMNS: Final = (
     *(column.name for column in TABLES["evaluations"].columns),
-    "reason",
+    *("judged_by", "reason"),
     *call_columns(None),
 )
 
@@ -137,6 +137,7 @@ class AuditJob:
             ),
             journals=StudyPaths.of(study.settings.study).journals("audits", *parts),
             among=by_problem,
+            manifest=self.manifest,
         )
 
         def write(judged: list[list[Judged]]) -> None:
@@ -209,6 +210,7 @@ def _row(evaluator: str, submission: AuditSubmission, judgement: Judgement) -> d
         **asdict(submission),
         "evaluator": evaluator,
         "verdict": None if judgement.correct is None else int(judgement.correct),
+        "judged_by": judgement.judged_by,
         "reason": judgement.reason,
         **call_columns(judgement.completion),
     }

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Container, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, Literal, get_args
+from typing import Final, Generic, Literal, get_args
 
 from dhd.benchmarks import problem_count
 from dhd.config.load import Study
 from dhd.driver import ShardWork
 from dhd.driver.work import Output, Result
-from dhd.errors import ConfigError
+from dhd.errors import ConfigError, RecordsError
 from dhd.journal.holders import journals_of_problems, note_problems
 from dhd.layout import Shard, StudyPaths, cut_bundles, cut_shards
 from dhd.problems import Problem
@@ -20,6 +20,8 @@ from dhd.stages.prepare import read_problems
 
 Stage = Literal["deliberation", "judging", "replays", "protocols"]
 STAGES: tuple[Stage, ...] = get_args(Stage)
+#: Most problems that a message names.
+_SHOWN: Final = 5
 #: Makes the coroutine function that works on one problem.
 TaskMaker = Callable[[Problem], Callable[[Generate], Awaitable[Result]]]
 
@@ -105,16 +107,25 @@ def bundle_work(
     each: ProblemWork[Result, Output],
     *,
     journals: Path,
-    among: Container[str] | None = None,
+    among: Collection[str] | None = None,
+    manifest: Path | None = None,
 ) -> list[ShardWork[Result, Output]]:
     """Return the work of some shards of one benchmark, a coroutine for each problem.
 
     With ``among``, only problems with these ``problem_uid`` are worked on, and shards that
-    have none of them are left out. Other journals that hold requests of a shard's problems
-    are read too, so that neither another shard size nor problems that moved ask anything anew.
+    have none of them are left out; ``manifest`` is the sample that they come from. Other
+    journals that hold requests of a shard's problems are read too, so that neither another
+    shard size nor problems that moved ask anything anew.
+
+    Raises
+    ------
+    RecordsError
+        When the sample has problems that the benchmark no longer has.
     """
     benchmark = shards[0].benchmark
     problems = read_problems(StudyPaths.of(study.settings.study).problems(benchmark))
+    if manifest is not None:
+        _require(among or (), problems, manifest)
     holders = journals_of_problems(journals)
     work = []
     for shard in shards:
@@ -139,3 +150,15 @@ def bundle_work(
                 )
             )
     return work
+
+
+def _require(sampled: Iterable[str], problems: Iterable[Problem], manifest: Path) -> None:
+    """Raise when a sample has problems that are not among those of its benchmark."""
+    known = {problem.problem_uid for problem in problems}
+    gone = sorted(set(sampled) - known)
+    if gone:
+        shown = ", ".join(map(repr, gone[:_SHOWN])) + (", …" if len(gone) > _SHOWN else "")
+        raise RecordsError(
+            f"{manifest}: {len(gone)} sampled problem(s) are no longer among the benchmark's: "
+            f"{shown}; put them back, or delete the study's samples folder and run again"
+        )

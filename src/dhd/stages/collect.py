@@ -25,7 +25,7 @@ _NULLABLE = {
 }
 _SUBMISSION = ["problem_uid", "answer", "cell"]
 #: Columns of the tables that are finished before, beside the declared ones, that are needed.
-_IDENTITIES = {"protocol_runs": ("answered_by", "judged_by"), "evaluations": ("answered_by",)}
+_IDENTITIES = dict.fromkeys(("protocol_runs", "evaluations"), ("answered_by", "judged_by"))
 
 
 def collect_records(

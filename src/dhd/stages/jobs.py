@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from dhd.config.load import Study
@@ -13,25 +13,25 @@ from dhd.sites.jobs import JobSize, cpu_job, engine_job, engines
 from dhd.sites.site import Site
 from dhd.stages.bundles import STAGES, Stage, shards_per_node, study_bundles
 from dhd.stages.parts import EVALUATORS, PROTOCOLS, study_parts
-from dhd.stages.protocols import protocol_families, protocol_models
+from dhd.stages.protocols import protocol_families, protocol_turns, turn_models
 from dhd.staging import weights_folder
 
 JobStage = Stage | Literal["audits"]
 
 
 def job_size(
-    study: Study, site: Site, stage: JobStage, model: ModelSettings | None, shards: int
+    study: Study, site: Site, stage: JobStage, models: Sequence[ModelSettings], shards: int
 ) -> JobSize:
     """Return what a job of a stage asks of the scheduler.
 
     Parameters
     ----------
-    model
-        The model that it asks; None where rules judge alone.
+    models
+        The models that it asks; none where rules judge alone.
     shards
         Shards of its bundle; all of a benchmark in ``audits``.
     """
-    if engines(model, site) == 0:
+    if not _has_engines(models, site):
         return cpu_job(site)
     return engine_job(
         site, shards, shards_per_node(study, "judging" if stage == "audits" else stage)
@@ -39,7 +39,7 @@ def job_size(
 
 
 def job_resources(
-    study: Study, stage: JobStage, model: ModelSettings | None, shards: int
+    study: Study, stage: JobStage, models: Sequence[ModelSettings], shards: int
 ) -> dict[str, Any]:
     """Return the resources of a rule's job: engines, nodes, what the site's scheduler needs.
 
@@ -47,12 +47,12 @@ def job_resources(
     one machine and is 0 on a cluster, where every job has nodes of its own.
     """
     if study.site is None:
-        return {"engines": int(isinstance(model, VllmModel)), "nodes": 1}
-    size = job_size(study, study.site, stage, model, shards)
+        return {"engines": int(any(isinstance(model, VllmModel) for model in models)), "nodes": 1}
+    size = job_size(study, study.site, stage, models, shards)
     if study.site.scheduler == "slurm":
         from dhd.schedulers.slurm import job_resources as slurm_resources
 
-        has_engines = engines(model, study.site) > 0
+        has_engines = _has_engines(models, study.site)
         asked = slurm_resources(
             study.site, nodes=size.nodes, minutes=size.minutes, engines=has_engines
         )
@@ -65,6 +65,16 @@ def job_resources(
         "queue": size.queue,
         "runtime": size.minutes,
     }
+
+
+def judging_models(study: Study) -> tuple[ModelSettings, ...]:
+    """Return the models that a judging job asks: the evaluator, or none."""
+    evaluator = study.evaluator()
+    return () if evaluator is None else (evaluator,)
+
+
+def _has_engines(models: Iterable[ModelSettings], site: Site) -> bool:
+    return any(engines(model, site) for model in models)
 
 
 def check_plan(study: Study, *, jobs: int | None = None) -> list[str]:
@@ -83,12 +93,11 @@ def check_plan(study: Study, *, jobs: int | None = None) -> list[str]:
     site = study.site
     if site is None:
         return []
-    sizes, models = set(), {}
+    sizes, models = set[JobSize](), dict[str, ModelSettings]()
     names = {id(model): name for name, model in study.models.items()}
-    for stage, model, shards in _planned(study):
-        sizes.add(job_size(study, site, stage, model, shards))
-        if model is not None:
-            models[names[id(model)]] = model
+    for stage, asked, shards in _planned(study):
+        sizes.add(job_size(study, site, stage, asked, shards))
+        models |= {names[id(model)]: model for model in asked}
     faults = [
         *model_faults(site, models),
         *memory_faults(site, models, _staged_weights(site, models)),
@@ -126,9 +135,9 @@ def _short_walltimes(study: Study, sizes: Iterable[JobSize]) -> Iterator[str]:
         )
 
 
-def _planned(study: Study) -> Iterator[tuple[JobStage, ModelSettings | None, int]]:
-    """Yield stage, model and shards of every job that asks or judges."""
-    evaluator, parts = study.evaluator(), study_parts(study)
+def _planned(study: Study) -> Iterator[tuple[JobStage, tuple[ModelSettings, ...], int]]:
+    """Yield stage, models and shards of every job that asks or judges."""
+    evaluator, parts = judging_models(study), study_parts(study)
     replays = study.settings.studies.replays()
     auditors = study.settings.studies.evaluators
     for benchmark in study.settings.benchmarks:
@@ -137,17 +146,24 @@ def _planned(study: Study) -> Iterator[tuple[JobStage, ModelSettings | None, int
             for stage in STAGES
         }
         for family in study.settings.families:
-            yield from (("deliberation", study.actor(family), n) for n in sizes["deliberation"])
+            actor = (study.actor(family),)
+            yield from (("deliberation", actor, n) for n in sizes["deliberation"])
         yield from (("judging", evaluator, n) for n in sizes["judging"])
         for replay in replays:
             integrators = {other for _, other in study.settings.replay_pairs(replay)}
-            models = [study.actor(family) for family in integrators]
-            yield from (("replays", model, n) for model in models for n in sizes["replays"])
+            asked = [(study.actor(family),) for family in integrators]
+            yield from (("replays", models, n) for models in asked for n in sizes["replays"])
             yield from (("replays", evaluator, n) for n in sizes["replays"])
         if PROTOCOLS in parts:
-            for family in protocol_families(study):
-                models = list(protocol_models(study, family).values())
-                yield from (("protocols", model, n) for model in models for n in sizes["protocols"])
+            for models in _protocol_jobs(study):
+                yield from (("protocols", models, n) for n in sizes["protocols"])
         if EVALUATORS in parts and auditors is not None:
-            models = [study.models[name] for name in auditors.models]
-            yield from (("audits", model, sum(sizes["judging"])) for model in models)
+            asked = [(study.models[name],) for name in auditors.models]
+            yield from (("audits", models, sum(sizes["judging"])) for models in asked)
+
+
+def _protocol_jobs(study: Study) -> Iterator[tuple[ModelSettings, ...]]:
+    """Yield the models of each turn of every family's protocols."""
+    for family in protocol_families(study):
+        turns = range(1, protocol_turns(study, family) + 1) or (0,)
+        yield from (turn_models(study, family, turn) for turn in turns)

@@ -15,7 +15,6 @@ from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
-from dhd.answers import ComparisonPool
 from dhd.config.load import Study
 from dhd.deliberation import ProtocolSetup
 from dhd.driver import ShardWork
@@ -29,6 +28,7 @@ from dhd.stages.bundles import ProblemWork, Stage, bundle_shards, bundle_work
 from dhd.stages.interim import call_columns, interim_table, read_interim, write_interim
 from dhd.stages.parts import SCAN
 from dhd.stages.prepare import read_problems
+from dhd.stages.rules import comparison_pool
 
 _RULES = "rules"
 _MESSAGE_CELL = ("model", "message_index")
@@ -163,9 +163,7 @@ def _by_rules(
     study: Study, submissions: Sequence[Submission], problems: Mapping[str, Problem]
 ) -> list[Judgement]:
     pairs = [(problems[one.problem_uid], one.answer) for one in submissions]
-    # Prompts show units without their powers of ten, so the full value is the right answer.
-    limit_s = study.settings.judging.comparison_limit_s
-    with ComparisonPool(limit_s=limit_s, prompt_shows_factor=False) as pool:
+    with comparison_pool(study) as pool:
         compared = pool.compare_many(pairs)
     return [
         Judgement(submission, result.equivalent, _RULES, result.reason)

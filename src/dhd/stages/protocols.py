@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -12,7 +10,7 @@ from typing import Any, Final, Literal
 
 import pandas as pd
 
-from dhd.answers import Comparison, ComparisonPool
+from dhd.answers import Comparison
 from dhd.config.load import Study
 from dhd.config.models import ModelSettings, VllmModel
 from dhd.config.protocols import ProtocolName, ProtocolsSettings
@@ -35,8 +33,8 @@ from dhd.records import TABLES, write_table
 from dhd.requests import Generate, Role
 from dhd.stages.bundle_job import BundleJob
 from dhd.stages.bundles import ProblemWork, bundle_shards, bundle_work
-from dhd.stages.prepare import read_problems
-from dhd.studies import Candidate, sample_problems
+from dhd.stages.manifests import read_sample
+from dhd.stages.rules import Rules
 
 #: Roles that turns ask one after the other: the actor in odd turns, the evaluator in even ones.
 _ROLES: Final[tuple[Role, Role]] = ("integrator", "evaluator")
@@ -59,6 +57,8 @@ class ProtocolJob:
     ----------
     family, benchmark, bundle
         What is worked on.
+    manifest
+        The sample of problems, the same for all families.
     out
         Where the runs that ended go.
     turn
@@ -69,6 +69,7 @@ class ProtocolJob:
     family: str
     benchmark: str
     bundle: str
+    manifest: Path
     out: Path
     turn: int = 0
     kind: Literal["protocols"] = "protocols"
@@ -79,8 +80,8 @@ class ProtocolJob:
         """Prepare all protocols on the bundle's problems; the runs that ended are written."""
         protocols, setup = _settings(study), protocol_setup(study, self.family)
         models = protocol_models(study, self.family)
-        asked = _ROLES if self.turn == 0 else (_ROLES[(self.turn - 1) % 2],)
-        rules = _Rules(study)
+        asked = turn_roles(self.turn)
+        rules = Rules(study)
         compare = None if study.settings.judging.method == "llm" else rules.compare
         parts = (self.family, self.benchmark)
         calls = sum(call_bounds(name, setup).fewest for name in protocols.names)
@@ -91,7 +92,8 @@ class ProtocolJob:
                 partial(_task, tuple(protocols.names), setup, compare), list, lambda _: calls
             ),
             journals=StudyPaths.of(study.settings.study).journals("protocols", *parts),
-            among=protocol_problems(study, self.benchmark),
+            among=frozenset(read_sample(self.manifest)),
+            manifest=self.manifest,
         )
         is_last = self.turn in (0, protocol_turns(study, self.family))
         turn = [] if is_last else [f"turn-{self.turn:02d}"]
@@ -142,10 +144,16 @@ def protocol_turns(study: Study, family: str) -> int:
     return 2 * max(submission_count(name, limits) for name in protocols.names)
 
 
-def turn_model(study: Study, family: str, turn: int) -> ModelSettings:
-    """Return the model that a turn asks; the actor's for turn 0, which asks all."""
+def turn_roles(turn: int) -> tuple[Role, ...]:
+    """Return the roles that a turn asks; all for turn 0, where one job asks all."""
+    return (_ROLES[(turn - 1) % 2],) if turn else _ROLES
+
+
+def turn_models(study: Study, family: str, turn: int) -> tuple[ModelSettings, ...]:
+    """Return the models that a turn asks, each once; those of all roles for turn 0."""
     models = protocol_models(study, family)
-    return models[_ROLES[(turn - 1) % 2]] if turn else models["integrator"]
+    asked = [models[role] for role in turn_roles(turn) if role in models]
+    return tuple({repr(model): model for model in asked}.values())
 
 
 def protocol_setup(study: Study, family: str) -> EndToEndSetup:
@@ -158,20 +166,6 @@ def protocol_setup(study: Study, family: str) -> EndToEndSetup:
         PromptSet(settings.prompts, study.root),
         ProtocolPrompts(settings.prompts, study.root),
     )
-
-
-def protocol_problems(study: Study, benchmark: str) -> frozenset[str]:
-    """Return the problems of a benchmark that the protocols run on, the same for all families."""
-    settings = study.settings
-    problems = read_problems(StudyPaths.of(settings.study).problems(benchmark))
-    candidates = [Candidate(problem.problem_uid) for problem in problems]
-    chosen = sample_problems(
-        candidates,
-        _settings(study).problems or len(candidates),
-        seed=settings.studies.seed,
-        label=f"protocols/{benchmark}",
-    )
-    return frozenset(one.problem_uid for one in chosen)
 
 
 def _write(job: ProtocolJob, is_last: bool, results: list[list[tuple[Problem, Runs]]]) -> None:
@@ -223,28 +217,3 @@ def _row(family: str, problem: Problem, run: ProtocolRun) -> dict[str, Any]:
         "problem_uid": problem.problem_uid,
         "correct": None if run.correct is None else int(run.correct),
     }
-
-
-class _Rules:
-    """Compares answers by rules beside the event loop, one at a time, each pair once."""
-
-    def __init__(self, study: Study) -> None:
-        self._pool = ComparisonPool(limit_s=study.settings.judging.comparison_limit_s)
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="rules")
-        self._known: dict[tuple[str, str], Comparison] = {}
-
-    def close(self) -> None:
-        """End the comparing processes."""
-        self._thread.shutdown(cancel_futures=True)
-        self._pool.close()
-
-    async def compare(self, problem: Problem, answer: str) -> Comparison:
-        """Compare one answer with the problem's reference."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, self._compare, problem, answer)
-
-    def _compare(self, problem: Problem, answer: str) -> Comparison:
-        key = (problem.problem_uid, answer)
-        if key not in self._known:
-            self._known[key] = self._pool.compare(problem, answer)
-        return self._known[key]

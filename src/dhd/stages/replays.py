@@ -66,7 +66,8 @@ class ReplayJob:
         Raises
         ------
         RecordsError
-            When the pool of a sampled problem is not among ``pools``.
+            When a sampled problem is no longer the benchmark's, or its pool is not among
+            ``pools``.
         """
         schedules = replay_schedules(study, self)
         messages = _read_pools(self.pools, schedules)
@@ -89,6 +90,7 @@ class ReplayJob:
             ),
             journals=paths.journals(*parts),
             among=schedules,
+            manifest=self.manifest,
         )
         out = paths.bundle("replays", *parts) / f"{self.bundle}.outcomes.parquet"
         return BundleJob(

@@ -1,4 +1,4 @@
-"""Which problems and messages the replay studies take, written as manifests."""
+"""Which problems and messages the further studies take, written as manifests."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from dhd.analysis.context import AnalysisContext
+from dhd.analysis.context import Absent, AnalysisContext
 from dhd.analysis.repeated.masking import message_categories
 from dhd.analysis.repeated.studies import repeats_of
 from dhd.config.load import Study
+from dhd.config.protocols import ProtocolsSettings
 from dhd.config.studies import MaskingSettings, OrderSettings, RepeatsSettings
-from dhd.errors import RecordsError
 from dhd.messages import POOL_SIZE
 from dhd.records import Records, load_records
 from dhd.stages.manifests import read_manifest, write_manifest
+from dhd.stages.prepare import read_problems
+from dhd.stages.settings import replay_digest
 from dhd.studies import Candidate, Case, choose_cases, sample_problems
 from dhd.studies.masking import REASONING_FIELDS
 
@@ -75,8 +77,34 @@ def sample_again(
     )
 
 
+def sample_protocols(study: Study, benchmark: str, problems: Path, out: Path) -> str:
+    """Draw the problems that all families' protocols run on; return a line for the log.
+
+    Parameters
+    ----------
+    problems
+        The benchmark's prepared problems.
+    out
+        Where the manifest goes.
+    """
+    settings = study.settings.studies
+    candidates = [Candidate(problem.problem_uid) for problem in read_problems(problems)]
+    wanted = cast("ProtocolsSettings", settings.protocols).problems or len(candidates)
+    chosen = sample_problems(candidates, wanted, seed=settings.seed, label=f"protocols/{benchmark}")
+    return _write_sample(
+        out,
+        {"study": "protocols", "benchmark": benchmark, "seed": settings.seed},
+        wanted=wanted,
+        available=len(candidates),
+        problems=[asdict(one) for one in chosen],
+    )
+
+
 def choose_masking(study: Study, family: str, records: Path, out: Path) -> str:
     """Choose the messages that are masked and write them; return lines for the log.
+
+    Cases that ``out`` holds from an earlier choice stay, so that calls that were made on them
+    keep their place in the records: more repeats or another benchmark only fill what lacks.
 
     Parameters
     ----------
@@ -87,14 +115,23 @@ def choose_masking(study: Study, family: str, records: Path, out: Path) -> str:
     settings = study.settings.studies
     masking = cast("MaskingSettings", settings.masking)
     context = AnalysisContext(load_records(records), study.settings.analysis)
+    known = set(context.records.problems["problem_uid"].astype(str))
+    drawn_from = replay_digest(study, family)
     candidates = tuple(_maskable(context, family))
     wanted = {str(category): count for category, count in masking.cases.items()}
-    chosen = choose_cases(candidates, wanted, seed=settings.seed, label=f"masking/{family}")
+    chosen = choose_cases(
+        candidates,
+        wanted,
+        seed=settings.seed,
+        label=f"masking/{family}",
+        earlier=[case for case in _earlier_cases(out, drawn_from) if case.problem_uid in known],
+    )
     available, found = (Counter(one.category for one in some) for some in (candidates, chosen))
     document = {
         "study": "masking",
         "model": family,
         "seed": settings.seed,
+        "drawn_from": drawn_from,
         "wanted": wanted,
         "available": {category: available[category] for category in wanted},
         "found": {category: found[category] for category in wanted},
@@ -107,6 +144,16 @@ def choose_masking(study: Study, family: str, records: Path, out: Path) -> str:
         if found[category] < count
     ]
     return "\n".join([*lines, f"{len(chosen)} messages of {family} are masked: {out}"])
+
+
+def _earlier_cases(manifest: Path, drawn_from: str) -> list[Case]:
+    """Return the cases of a manifest; none where it is not there or chose from other pools."""
+    if not manifest.exists():
+        return []
+    document = read_manifest(manifest)
+    if document.get("drawn_from") != drawn_from:
+        return []
+    return [Case(**case) for case in document["cases"]]
 
 
 def _is_stratified(study: Study, benchmark: str) -> bool:
@@ -141,10 +188,16 @@ def _eligible(messages: pd.DataFrame) -> np.ndarray[Any, np.dtype[np.bool_]]:
 
 
 def _maskable(context: AnalysisContext, family: str) -> Iterator[Case]:
-    """Yield every message that has a label from all blocks, an answer, and some reasoning."""
-    blocks = repeats_of(context).get(family)
+    """Yield every message that has a label from all blocks, an answer, and some reasoning.
+
+    A family of whom no problem could be repeated has none.
+    """
+    try:
+        blocks = repeats_of(context).get(family)
+    except Absent:
+        blocks = None
     if blocks is None:
-        raise RecordsError(f"records of the repeats hold none of family {family!r}")
+        return
     rows = _pool_rows(context.records.messages, family)
     categories = message_categories(blocks)
     for problem, uid in enumerate(blocks.problem_uids):

@@ -5,16 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import yaml
 
 import dhd
 from dhd.config.load import Study
 from dhd.files import replacing
+from dhd.prompts.sources import Caller, prompt_sources
+from dhd.requests import Role
 from dhd.stages.bundles import STAGES, bundle_size
 
 StageName = Literal[
@@ -23,6 +24,7 @@ StageName = Literal[
     "judging",
     "samples",
     "replays",
+    "protocol_sample",
     "protocols",
     "audit_sample",
     "audits",
@@ -30,6 +32,9 @@ StageName = Literal[
     "analysis",
 ]
 
+#: Who is asked for pools, and in the whole scan.
+_POOLS: Final[tuple[Role, ...]] = ("recruiter", "hypothesizer")
+_SCAN: Final[tuple[Role, ...]] = (*_POOLS, "integrator")
 _EVERYWHERE = ("seed", "shards", "decoding")
 _PACKAGES = (
     "snakemake",
@@ -71,7 +76,11 @@ def stage_digest(
         Replay study, for ``samples`` and ``replays``.
     """
     relevant = _relevant(study, stage, family=family, benchmark=benchmark, replay=replay)
-    document = json.dumps(relevant, sort_keys=True, ensure_ascii=False)
+    return _digest(relevant)
+
+
+def _digest(values: Any) -> str:
+    document = json.dumps(values, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(document.encode()).hexdigest()[:16]
 
 
@@ -93,12 +102,12 @@ def _relevant(
             return settings["benchmarks"][benchmark]
         case "deliberation":
             ours = [settings["deliberation"], settings["replay"], bundles["deliberation"]]
-            return [everywhere, ours, _actor(study, family), _prompts(study)]
+            return [everywhere, ours, _actor(study, family), _prompts(study, *_SCAN)]
         case "judging":
             ours = [settings["judging"], bundles["judging"], bundles["replays"]]
             evaluator = study.evaluator()
             dumped = None if evaluator is None else evaluator.model_dump(mode="json")
-            return [everywhere, ours, dumped, _prompts(study)]
+            return [everywhere, ours, dumped, _prompts(study, "evaluator")]
         case "samples":
             return _sampling(study, settings, family, benchmark, replay)
         case "replays":
@@ -109,7 +118,7 @@ def _relevant(
                 ours,
                 bundles["replays"],
                 _actor(study, family),
-                _prompts(study),
+                _prompts(study, "integrator"),
             ]
         case "protocols":
             return [
@@ -117,14 +126,16 @@ def _relevant(
                 [settings["judging"], settings["deliberation"], bundles["protocols"]],
                 [settings["studies"]["protocols"], settings["studies"]["seed"]],
                 [_actor(study, family), *_named_models(study)],
-                _prompts(study),
+                _prompts(study, "protocols", "evaluator"),
             ]
+        case "protocol_sample":
+            return [settings["studies"]["seed"], settings["studies"]["protocols"]["problems"]]
         case "audit_sample":
             return _audit_sampling(study, settings)
         case "audits":
             evaluators = settings["studies"]["evaluators"]
             ours = [settings["judging"], evaluators, _model(study, family)]
-            return [everywhere, ours, _prompts(study)]
+            return [everywhere, ours, _prompts(study, "evaluator")]
         case "records":
             return [settings["judging"], settings["families"], list(settings["benchmarks"])]
         case "analysis":
@@ -139,23 +150,43 @@ def _sampling(
     Not among it are judging, sizes of bundles, and all outcomes of its own study: a sample
     once drawn stays, like the calls that were made on it.
     """
-    studies, decoding = settings["studies"], settings["decoding"]
-    pools = [
-        settings["seed"],
-        settings["deliberation"],
-        [decoding[role] for role in ("recruiter", "hypothesizer")],
-        repr(study.actor(str(family)).identity()),
-        _prompts(study),
-    ]
+    studies = settings["studies"]
     repeats = studies["repeats"]
     if replay == "masking":
-        calls = [repeats, studies["integrator"] or decoding["integrator"]]
-        drawn = [studies["masking"]["cases"], calls, settings["benchmarks"]]
+        design = [repeats[key] for key in ("problems", "blocks", "stratified")]
+        asked = [design, _replay_sampling(settings)]
+        drawn = [studies["masking"]["cases"], asked, settings["benchmarks"]]
     else:
         wanted = studies[str(replay)]["problems"]
         drawn = [wanted, repeats["problems"], repeats["stratified"]]
         drawn.append(settings["benchmarks"][benchmark])
-    return [studies["seed"], pools, drawn]
+    return [studies["seed"], _pools(study, settings, family), drawn]
+
+
+def replay_digest(study: Study, family: str) -> str:
+    """Return a digest of whose pools are replayed and how the integrator samples.
+
+    Messages that were chosen by their repeats with the same digest are the same messages,
+    and their effects are comparable, however many problems, blocks or benchmarks there are.
+    """
+    settings = study.settings.model_dump(mode="json")
+    seed, pools = settings["studies"]["seed"], _pools(study, settings, family)
+    return _digest([seed, pools, _replay_sampling(settings)])
+
+
+def _pools(study: Study, settings: Any, family: str | None) -> list[Any]:
+    """Return what the pools of a family follow from."""
+    return [
+        settings["seed"],
+        settings["deliberation"],
+        [settings["decoding"][role] for role in _POOLS],
+        repr(study.actor(str(family)).identity()),
+        _prompts(study, *_POOLS),
+    ]
+
+
+def _replay_sampling(settings: Any) -> Any:
+    return settings["studies"]["integrator"] or settings["decoding"]["integrator"]
 
 
 def _audit_sampling(study: Study, settings: Any) -> Any:
@@ -166,9 +197,9 @@ def _audit_sampling(study: Study, settings: Any) -> Any:
         settings["deliberation"],
         settings["replay"],
         settings["benchmarks"],
-        [decoding[role] for role in ("recruiter", "hypothesizer", "integrator")],
+        [decoding[role] for role in _SCAN],
         {name: repr(study.actor(name).identity()) for name in study.settings.families},
-        _prompts(study),
+        _prompts(study, *_SCAN),
     ]
     counts = [evaluators["submissions"], evaluators["triplets"]]
     return [settings["studies"]["seed"], scan, counts]
@@ -190,15 +221,8 @@ def _actor(study: Study, family: str | None) -> Any:
     return study.actor(str(family)).model_dump(mode="json")
 
 
-def _prompts(study: Study) -> list[Any]:
-    """Return the prompt settings with the text of all templates."""
-    folders: Sequence[Path] = (
-        study.root / "resources" / "prompts",
-        study.root / study.settings.prompts.folder,
-    )
-    files = sorted({path for folder in folders for path in folder.glob("*.j2")})
-    texts = [[path.name, path.read_text(encoding="utf-8")] for path in files]
-    return [study.settings.prompts.model_dump(mode="json"), texts]
+def _prompts(study: Study, *callers: Caller) -> list[Any]:
+    return prompt_sources(study.settings.prompts, study.root, *callers)
 
 
 def write_provenance(study: Study, settings: Path, versions: Path) -> None:

@@ -20,7 +20,12 @@ class Case:
 
 
 def choose_cases(
-    candidates: Iterable[Case], wanted: Mapping[str, int], *, seed: int, label: str
+    candidates: Iterable[Case],
+    wanted: Mapping[str, int],
+    *,
+    seed: int,
+    label: str,
+    earlier: Iterable[Case] = (),
 ) -> tuple[Case, ...]:
     """Choose the wanted number of messages of each category.
 
@@ -36,23 +41,38 @@ def choose_cases(
         Messages of each category; a category with too few candidates gives all it has.
     seed, label
         What the choice follows from; ``label`` names the family.
+    earlier
+        Cases of an earlier choice. They stay, in the category that they had then, as far as
+        their number is wanted; only what lacks is chosen.
 
     Returns
     -------
     Category by category in the order of ``wanted``.
     """
-    pools: dict[str, list[Case]] = {category: [] for category in wanted}
+    before = list(earlier)
+    chosen = [
+        one
+        for category, count in wanted.items()
+        for one in [case for case in before if case.category == category][:count]
+    ]
+    taken = {_message(case) for case in chosen}
+    pools: dict[str, set[Case]] = {category: set() for category in wanted}
     for candidate in candidates:
-        if candidate.category in pools:
-            pools[candidate.category].append(candidate)
-    chosen: list[Case] = []
+        if candidate.category in pools and _message(candidate) not in taken:
+            pools[candidate.category].add(candidate)
+    given = Counter(case.category for case in chosen)
     for category, count in wanted.items():
-        left = set(pools[category])
-        for _ in range(min(count, len(left))):
+        left = pools[category]
+        for _ in range(min(count - given[category], len(left))):
             picked = _next_case(left, chosen, seed, label)
             left.remove(picked)
             chosen.append(picked)
-    return tuple(chosen)
+    places = {category: place for place, category in enumerate(wanted)}
+    return tuple(sorted(chosen, key=lambda case: places[case.category]))
+
+
+def _message(case: Case) -> tuple[str, int]:
+    return case.problem_uid, case.message_index
 
 
 def _next_case(left: Iterable[Case], chosen: list[Case], seed: int, label: str) -> Case:
