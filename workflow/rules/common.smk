@@ -52,6 +52,9 @@ try:
 except DhdError as error:
     raise WorkflowError(str(error)) from None
 
+# A bundle may take many walltimes: `dhd.stages.tries` ends those that finish no request.
+RETRIES = None if STUDY.site is None else 50
+
 PATHS = StudyPaths.of(STUDY.settings.study)
 STAGED = models_to_stage(STUDY)
 FAMILIES = list(STUDY.settings.families)
