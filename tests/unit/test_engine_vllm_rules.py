@@ -188,8 +188,20 @@ def test_a_gpu_in_use_is_refused_with_the_pid(
         monkeypatch,
     )
     with pytest.raises(EngineError, match=r"GPU 2,3 is already in use by process 4242"):
-        processes.refuse_busy_gpus()
+        processes.refuse_busy_gpus(patience_s=0)
     processes.refuse_busy_gpus(allowed=[4242])
+
+
+def test_a_gpu_that_the_last_job_gives_back_late_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    asked = tmp_path / "asked"
+    script = f"[ -e {asked} ] || echo '4242, python, 100 MiB'; touch {asked}"
+    fake_nvidia_smi(tmp_path, script, monkeypatch)
+    monkeypatch.setattr(processes, "_LOOK_EVERY_S", 0.01)
+    processes.refuse_busy_gpus()
+    assert asked.exists()
 
 
 @pytest.mark.parametrize("script", ["exit 0", "echo 'No devices were found'; exit 6"])
