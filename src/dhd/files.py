@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+NO_FLOCK = frozenset({errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK})
+"""What ``flock`` says on file systems that do not have it."""
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """The driver: what is asked, in which order, and what happens when things go wrong."""
 
 import asyncio
+import errno
 import json
 import os
 import signal
@@ -20,7 +21,7 @@ from dhd.driver import (
     Stopped,
     replay_shards,
 )
-from dhd.errors import EngineError, IncompleteError
+from dhd.errors import EngineError, IncompleteError, JournalError
 from dhd.journal import Journal, ShardLock
 from dhd.progress import Progress
 from dhd.requests import Completion, Decoding, Generate, ModelIdentity, Request, Turn
@@ -170,7 +171,45 @@ def test_an_engine_that_cannot_start_is_an_error(tmp_path: Path) -> None:
             raise EngineError("no such model folder")
 
     with pytest.raises(EngineError, match="no such model folder"):
-        run(Broken(), work(tmp_path, "s1", "a"))
+        run(broken := Broken(), work(tmp_path, "s1", "a"))
+    assert broken.closed == 1
+
+
+def test_a_stop_in_the_middle_of_a_start_closes_the_engine(tmp_path: Path) -> None:
+    class Loading(EchoEngine):
+        async def start(self) -> None:
+            os.kill(os.getpid(), signal.SIGTERM)
+            await asyncio.sleep(60)
+
+    engine = Loading()
+    with pytest.raises(IncompleteError, match="stopped by SIGTERM"):
+        run(engine, work(tmp_path, "s1", "a"))
+    assert engine.closed == 1
+
+
+def test_a_disk_that_refuses_at_the_end_leaves_neither_shard_nor_engine_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Full(EchoEngine):
+        async def poll(self) -> list[Completion]:
+            if len(self._in_flight) == 1:
+
+                def refuse(_: int) -> None:
+                    raise OSError(errno.ENOSPC, "No space left on device")
+
+                monkeypatch.setattr("os.fsync", refuse)
+                os.kill(os.getpid(), signal.SIGTERM)
+                await asyncio.sleep(0.1)
+            return await super().poll()
+
+    engine = Full()
+    shards = [work(tmp_path, name, f"{name}1", f"{name}2") for name in ("s1", "s2")]
+    with pytest.raises(JournalError, match=r"No space left on device.*free space"):
+        run(engine, *shards)
+    assert engine.closed == 1
+    for shard in shards:
+        assert not shard.journal.with_suffix(".owner").exists()
+        assert ShardLock(shard.journal).acquire()
 
 
 def test_an_error_in_a_problem_is_raised_not_swallowed(tmp_path: Path) -> None:

@@ -248,3 +248,32 @@ def test_a_hanging_shutdown_is_bounded_and_takes_its_workers_down(
     assert not worker.is_alive()
     assert alarms == [engine_module._EXIT_S]
     assert time.monotonic() - started < 10
+
+
+def test_a_stop_while_the_model_is_loaded_waits_for_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    loads, may_end = threading.Event(), threading.Event()
+
+    def load(_: VllmModel) -> StubModel:
+        loads.set()
+        may_end.wait(30)
+        return StubModel(SETTINGS)
+
+    monkeypatch.setattr(engine_module, "LoadedModel", load)
+
+    async def main() -> float:
+        engine = VllmEngine(SETTINGS)
+        start = asyncio.create_task(engine.start())
+        await asyncio.to_thread(loads.wait)
+        start.cancel()
+        begun = time.monotonic()
+        await engine.close()
+        return time.monotonic() - begun
+
+    try:
+        assert asyncio.run(main()) < 5
+        assert 0 < signal.alarm(0) <= 15, "the process ends soon, whatever the load does"
+    finally:
+        signal.alarm(0)
+        may_end.set()

@@ -188,8 +188,20 @@ def test_a_gpu_in_use_is_refused_with_the_pid(
         monkeypatch,
     )
     with pytest.raises(EngineError, match=r"GPU 2,3 is already in use by process 4242"):
-        processes.refuse_busy_gpus()
+        processes.refuse_busy_gpus(patience_s=0)
     processes.refuse_busy_gpus(allowed=[4242])
+
+
+def test_a_gpu_that_the_last_job_gives_back_late_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    asked = tmp_path / "asked"
+    script = f"[ -e {asked} ] || echo '4242, python, 100 MiB'; touch {asked}"
+    fake_nvidia_smi(tmp_path, script, monkeypatch)
+    monkeypatch.setattr(processes, "_LOOK_EVERY_S", 0.01)
+    processes.refuse_busy_gpus()
+    assert asked.exists()
 
 
 @pytest.mark.parametrize("script", ["exit 0", "echo 'No devices were found'; exit 6"])
@@ -207,18 +219,40 @@ def test_without_nvidia_smi_nothing_is_refused(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the parent-death signal is Linux's")
-def test_a_worker_dies_with_its_killed_parent() -> None:
-    worker = "import dhd.engines.die_with_parent, time; print('tied', flush=True); time.sleep(60)"
+def test_a_worker_outlives_signals_to_the_job_and_dies_with_its_killed_parent() -> None:
+    worker = (
+        "import signal, sys, time\n"
+        "for number in (signal.SIGTERM, signal.SIGINT):\n"  # as vLLM does before the import
+        "    signal.signal(number, lambda *_: sys.exit())\n"
+        "import dhd.engines.die_with_parent\n"
+        "print('tied', flush=True)\n"
+        "sys.stdin.readline()\n"
+        "print('alive', flush=True)\n"
+        "time.sleep(60)\n"
+    )
     driver = (
         "import subprocess, sys\n"
-        f"child = subprocess.Popen([sys.executable, '-c', {worker!r}], stdout=subprocess.PIPE)\n"
+        f"command = [sys.executable, '-c', {worker!r}]\n"
+        "pipes = {'stdin': subprocess.PIPE, 'stdout': subprocess.PIPE, 'text': True}\n"
+        "child = subprocess.Popen(command, **pipes)\n"
         "child.stdout.readline()\n"
         "print(child.pid, flush=True)\n"
+        "sys.stdin.readline()\n"
+        "child.stdin.write('\\n')\n"
+        "child.stdin.flush()\n"
+        "print(child.stdout.readline(), end='', flush=True)\n"
         "child.wait()\n"
     )
-    with subprocess.Popen([sys.executable, "-c", driver], stdout=subprocess.PIPE) as parent:
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", driver], stdin=pipe, stdout=pipe) as parent:
+        assert parent.stdin is not None
         assert parent.stdout is not None
         child = int(parent.stdout.readline())
+        for number in (signal.SIGTERM, signal.SIGINT):
+            os.kill(child, number)
+        parent.stdin.write(b"\n")
+        parent.stdin.flush()
+        assert parent.stdout.readline() == b"alive\n"
         parent.send_signal(signal.SIGKILL)
         parent.wait()
         deadline = time.monotonic() + 10

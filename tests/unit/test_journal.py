@@ -14,7 +14,8 @@ import pytest
 
 from dhd.errors import JournalError
 from dhd.journal import Journal, ShardLock
-from dhd.journal.lock import forget_dead_owner
+from dhd.journal.holders import journals_of_problems, note_problems
+from dhd.journal.lock import Owner, forget_dead_owner
 from dhd.requests import Completion
 
 
@@ -187,6 +188,95 @@ except JournalError as error:
     lines = path.read_bytes().split(b"\n")
     assert lines[-1] == b""
     assert [json.loads(line)["key"] for line in lines[:3]] == ["a", "k0", "k1"]
+
+
+def test_what_another_added_since_the_journal_was_read_is_not_cut_off(path: Path) -> None:
+    with Journal(path) as first:
+        first.append([ok("a"), failed("f")])
+    with path.open("ab") as torn:
+        torn.write(b'{"key":"to')
+    with Journal(path) as suspended:
+        with Journal(path) as heir:
+            heir.append([ok("b")])
+        suspended.append([ok("c")])
+        assert suspended.find("b") == ok("b")
+        assert suspended.counts()["failed"] == {"timeout": 1}
+    with Journal(path, max_attempts=2) as journal:
+        assert [journal.find(key) for key in "abc"] == [ok(key) for key in "abc"]
+        assert journal.is_retryable("f")
+
+
+def test_a_writer_whose_write_failed_takes_nothing_of_anothers(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = Journal(path)
+    journal.append([ok("a")])
+    write = os.write
+
+    def refuse(file: int, data: bytes) -> int:
+        with path.open("ab") as other:
+            other.write(b'{"key":"b","status":"ok"}\n')
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr("os.write", refuse)
+    with pytest.raises(JournalError, match="check the disk"):
+        journal.append([ok("c")])
+    monkeypatch.setattr("os.write", write)
+    journal.close()
+    assert len(Journal(path)) == 2
+
+
+def test_a_writer_that_wakes_after_its_shard_was_taken_over_writes_nothing(path: Path) -> None:
+    lock = ShardLock(path, stale_after_s=600)  # its heartbeat comes too late to notice
+    assert lock.acquire()
+    journal = Journal(path, guard=lock.check)
+    journal.append([ok("a")])
+    owner = path.with_suffix(".owner")
+    mine = owner.read_bytes()
+    lock._confirmed_s -= 301
+    os.utime(owner, (time.time() - 301,) * 2)
+    journal.append([ok("b")])
+    assert time.time() - owner.stat().st_mtime < 60, "it shows that it is awake"
+    owner.write_text(json.dumps({"host": "x3001", "pid": 1, "job": "", "token": "t"}))
+    lock._confirmed_s -= 301
+    with pytest.raises(JournalError, match="took this shard over"):
+        journal.append([ok("c")])
+    owner.write_bytes(mine)
+    lock.release()
+    journal.close()
+    assert len(Journal(path)) == 2
+
+
+@pytest.mark.parametrize(("age_s", "free"), [(5, False), (300, True)])
+def test_without_flock_a_running_process_of_the_owners_number_is_not_the_owner_for_ever(
+    path: Path, monkeypatch: pytest.MonkeyPatch, age_s: int, free: bool
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOSYS, "Function not implemented")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    path.parent.mkdir()
+    owner = path.with_suffix(".owner")
+    mine = Owner.this_process()
+    owner.write_text(json.dumps({name: getattr(mine, name) for name in Owner.__slots__}))
+    os.utime(owner, (time.time() - age_s,) * 2)
+    lock = ShardLock(path)
+    assert lock.acquire() == free
+    lock.release()
+
+
+def test_notes_of_problems_add_up_whoever_writes_them(path: Path) -> None:
+    path.parent.mkdir()
+    path.with_suffix(".problems").write_text('["old"]')
+    sets = [[f"p{n}", f"p{n + 1}"] for n in range(20)]
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda uids: note_problems(path, uids), sets))
+    other = path.with_name("00016-00031.jsonl")
+    note_problems(other, ["p3"])
+    holders = journals_of_problems(path.parent)
+    assert holders.pop("p3") == {path, other}
+    assert set(holders) == {"old", *(f"p{n}" for n in range(21))} - {"p3"}
+    assert all(journals == {path} for journals in holders.values())
 
 
 def test_a_lock_excludes_a_second_writer(path: Path) -> None:

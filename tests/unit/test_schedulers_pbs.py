@@ -1,7 +1,10 @@
 """What is said to PBS, and what is made of its answers."""
 
+import errno
 import json
 import os
+import re
+import shutil
 import stat
 import subprocess
 import sys
@@ -10,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from dhd.errors import SchedulerError
-from dhd.schedulers import pbs, pbs_state
+from dhd.errors import ConfigError, SchedulerError
+from dhd.schedulers import pbs, pbs_state, pbs_submit
 from dhd.schedulers.base import SchedulerJob
 from dhd.schedulers.pbs import (
     PbsRequest,
@@ -20,8 +23,8 @@ from dhd.schedulers.pbs import (
     job_text,
     jobs_of_folder,
     qsub_command,
-    submit,
 )
+from dhd.schedulers.pbs_submit import submit, unique_name
 from support.sites import site_of as checked_site
 
 
@@ -38,12 +41,13 @@ class Client:
     def __init__(self, folder: Path, name: str) -> None:
         self.answers, self.asked = folder / f"{name}.answers", folder / f"{name}.asked"
         script = (
-            f"#!{sys.executable} -IS\nimport json, sys\n"
+            f"#!{sys.executable} -IS\nimport json, os, sys\n"
             f"answers = json.load(open({str(self.answers)!r}))\n"
             f"open({str(self.asked)!r}, 'a').write(json.dumps(sys.argv[1:]) + chr(10))\n"
             "out, err, code = answers[0]\n"
             f"json.dump(answers[1:] or answers, open({str(self.answers)!r}, 'w'))\n"
-            "sys.stdout.write(out); sys.stderr.write(err); sys.exit(code)\n"
+            "sys.stdout.write(out); sys.stderr.write(err)\n"
+            "os.kill(os.getpid(), -code) if code < 0 else sys.exit(code)\n"
         )
         path = folder / name
         path.write_text(script)
@@ -67,7 +71,7 @@ def clients(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Client
     work.mkdir()
     monkeypatch.chdir(work)
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setattr(pbs.time, "sleep", lambda _: None)
+    monkeypatch.setattr(pbs_submit.time, "sleep", lambda _: None)
     return {name: Client(folder, name) for name in ("qsub", "qstat", "qselect", "qdel")}
 
 
@@ -101,10 +105,11 @@ def test_single_gpus_of_sophia_are_counted_by_select(tmp_path: Path, project_roo
     assert not any(word.startswith("place=") for word in command)
 
 
-def test_hostile_names_become_harmless(tmp_path: Path, project_root: Path) -> None:
-    request = PbsRequest("dhd.a b;rm -rf $HOME\n.1", "debug", 1, 60)
-    command = qsub_command(site_of(tmp_path, project_root), request)
-    assert command[command.index("-N") + 1] == "dhd.a_b_rm_-rf__HOME_.1"
+def test_hostile_names_become_harmless_and_unique() -> None:
+    names = [unique_name("dhd.a b;rm -rf $HOME\n.1") for _ in range(2)]
+    assert all(re.fullmatch(r"dhd\.a_b_rm_-rf__HOME_\.1\.[0-9a-f]{8}", name) for name in names)
+    assert len(set(names)) == 2
+    assert len(unique_name("x" * 500)) <= 230
 
 
 def test_the_shell_survives_sigterm_and_marks_only_a_good_end(
@@ -129,6 +134,77 @@ def test_a_full_queue_is_waited_for(
     clients["qsub"].will(full, away, full, ("123.polaris-pbs-01\n", "", 0))
     assert submit(site_of(tmp_path, project_root), REQUEST, jobscript) == "123.polaris-pbs-01"
     assert len(clients["qsub"].calls) == 4
+
+
+#: qsub broke off in the middle: nobody knows whether PBS has the job.
+BROKE_OFF = ("", "qsub: End of File", 1)
+
+
+def test_a_job_whose_qsub_broke_off_is_not_submitted_twice(
+    clients: dict[str, Client], jobscript: Path, tmp_path: Path, project_root: Path
+) -> None:
+    away = ("", "qselect: cannot connect to server", 1)
+    clients["qsub"].will(BROKE_OFF, ("124.s", "", 0))
+    clients["qselect"].will(away, away, ("123.s\n", "", 0))
+    assert submit(site_of(tmp_path, project_root), REQUEST, jobscript) == "123.s"
+    [sent] = clients["qsub"].calls
+    name = sent[sent.index("-N") + 1]
+    assert name.startswith("dhd.deliberate_bundle.7.")
+    assert [asked[-2:] for asked in clients["qselect"].calls] == [["-N", name]] * 3
+
+
+@pytest.mark.parametrize("answer", [BROKE_OFF, ("", "", 0), ("", "", -9)])
+def test_a_job_that_pbs_does_not_have_is_sent_again_under_its_name(
+    clients: dict[str, Client],
+    jobscript: Path,
+    tmp_path: Path,
+    project_root: Path,
+    answer: tuple[str, str, int],
+) -> None:
+    clients["qsub"].will(answer, ("124.s", "", 0))
+    clients["qselect"].will(("", "", 0))
+    assert submit(site_of(tmp_path, project_root), REQUEST, jobscript) == "124.s"
+    assert len(clients["qselect"].calls) == 1
+    one, other = clients["qsub"].calls
+    assert one == other
+
+
+def test_a_qsub_without_an_answer_may_have_submitted(
+    clients: dict[str, Client],
+    jobscript: Path,
+    tmp_path: Path,
+    project_root: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def no_answer(command: Any, *, text: str) -> subprocess.CompletedProcess[str]:
+        raise SchedulerError(f"{command[0]}: no answer in 120 s")
+
+    monkeypatch.setattr(pbs_submit, "ask", no_answer)
+    clients["qselect"].will(("123.s\n", "", 0))
+    assert submit(site_of(tmp_path, project_root), REQUEST, jobscript) == "123.s"
+
+
+@pytest.mark.parametrize(
+    "complaint",
+    [
+        "qsub: would exceed limit on resource ncpus in queue capacity for user me",
+        "qsub: cannot connect to server polaris-pbs-01 (errno=111)",
+    ],
+)
+def test_limits_that_one_job_may_break_are_not_waited_for_without_end(
+    clients: dict[str, Client],
+    jobscript: Path,
+    tmp_path: Path,
+    project_root: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    complaint: str,
+) -> None:
+    clients["qsub"].will(("", complaint, 38))
+    hours = iter(range(5))
+    monkeypatch.setattr(pbs_submit.time, "monotonic", lambda: 1800.0 * next(hours))
+    with pytest.raises(SchedulerError, match=re.escape(complaint)):
+        submit(site_of(tmp_path, project_root), REQUEST, jobscript)
+    assert len(clients["qsub"].calls) == 2
 
 
 def test_a_refused_job_fails_at_once_with_the_reason(
@@ -217,21 +293,80 @@ def test_a_job_that_pbs_has_forgotten_fails_unless_it_left_its_marker(
 
 
 @pytest.mark.usefixtures("no_wait")
-def test_a_torn_state_file_starts_afresh(clients: dict[str, Client]) -> None:
-    clients["qstat"].will(qstat_answer(j1=("R", None)), qstat_answer(j1=("F", 0)))
-    assert pbs_state.status("1.server") == "running"
-    Path(".snakemake/dhd-pbs/state.json").write_text('{"asked": 1')
+def test_a_pbs_without_history_is_asked_without_it(clients: dict[str, Client]) -> None:
+    refused = ("", "qstat: PBS is not configured to maintain job history", 1)
+    clients["qstat"].will(refused, ("{}", "qstat: Unknown Job Id 1.server", 153))
+    assert [pbs_state.status("1.server") for _ in range(4)] == ["running"] * 3 + ["failed"]
+    assert ["-x" in call for call in clients["qstat"].calls] == [True, *[False] * 4]
+
+
+@pytest.mark.usefixtures("no_wait")
+def test_a_hold_is_told_once(
+    clients: dict[str, Client], capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = {"job_state": "H", "Hold_Types": "s", "comment": "job held, too many failed attempts"}
+    clients["qstat"].will((json.dumps({"Jobs": {"1.server": job}}), "", 0))
+    assert [pbs_state.status("1.server") for _ in range(3)] == ["running"] * 3
+    told = capsys.readouterr().err
+    assert told.count("1.server is held (job held, too many failed attempts)") == 1
+
+
+@pytest.mark.usefixtures("no_wait")
+@pytest.mark.parametrize("number", [errno.ENOSYS, errno.ENOLCK])
+def test_a_file_system_without_locks_is_no_hindrance(
+    clients: dict[str, Client], monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def flock(*_: Any) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(pbs_state.fcntl, "flock", flock)
+    clients["qstat"].will(qstat_answer(j1=("F", 0)))
     assert pbs_state.status("1.server") == "success"
 
 
-def test_the_status_command_never_fails(clients: dict[str, Client], tmp_path: Path) -> None:
-    Path(".snakemake").write_text("a file where a folder should be")
-    answer = subprocess.run(
-        [sys.executable, "-m", "dhd.schedulers.pbs_state", "1.server"],
-        capture_output=True,
-        text=True,
+@pytest.mark.usefixtures("no_wait")
+def test_a_marker_outlives_a_state_that_cannot_be_written(
+    clients: dict[str, Client], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    clients["qstat"].will(qstat_answer())
+    assert pbs_state.status("1.server") == "running"
+    pbs_state.done_marker("1.server").touch()
+    with monkeypatch.context() as patch:
+        patch.setattr(pbs_state, "_save", full)
+        with pytest.raises(OSError, match="No space left"):
+            pbs_state.status("1.server")
+    assert pbs_state.status("1.server") == "success"
+    assert not pbs_state.done_marker("1.server").exists()
+
+
+@pytest.mark.usefixtures("no_wait")
+@pytest.mark.parametrize("content", ['{"asked": 1', "[]", '{"jobs": []}', "null"])
+def test_a_torn_state_file_starts_afresh(clients: dict[str, Client], content: str) -> None:
+    clients["qstat"].will(
+        qstat_answer(j1=("R", None)), ('{"Jobs": null}', "", 0), qstat_answer(j1=("F", 0))
     )
-    assert (answer.returncode, answer.stdout) == (0, "running\n")
+    assert pbs_state.status("1.server") == "running"
+    Path(".snakemake/dhd-pbs/state.json").write_text(content)
+    assert pbs_state.status("1.server") == "running"
+    assert pbs_state.status("1.server") == "success"
+
+
+@pytest.mark.parametrize("answer", ["[]", '{"Jobs": [1]}'])
+def test_the_status_command_never_fails(clients: dict[str, Client], answer: str) -> None:
+    def ask() -> tuple[int, str]:
+        command = [sys.executable, "-m", "dhd.schedulers.pbs_state", "1.server"]
+        ran = subprocess.run(command, capture_output=True, text=True)
+        assert "status of 1.server" in ran.stderr
+        return ran.returncode, ran.stdout
+
+    clients["qstat"].will((answer, "", 0))
+    assert ask() == (0, "running\n")
+    shutil.rmtree(".snakemake")
+    Path(".snakemake").write_text("a file where a folder should be")
+    assert ask() == (0, "running\n")
 
 
 def job(name: str, state: str, folder: Path | str) -> dict[str, Any]:
@@ -265,6 +400,35 @@ def test_orphans_are_not_overlooked_when_pbs_is_away(clients: dict[str, Client])
         jobs_of_folder(Path.cwd())
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        ("", "qstat: cannot connect to server", 1),
+        ("", "", 0),
+        ("", "", 1),
+        ('{"Jobs": null}', "qstat: Unknown Job Id 1.s", 153),
+        (json.dumps({"Jobs": {"1.s": {}}}), "", 0),
+        (json.dumps({"Jobs": {"1.s": {}, "2.s": {}}}), "qstat: End of File", 1),
+    ],
+)
+def test_orphans_of_which_qstat_does_not_tell_are_not_overlooked(
+    clients: dict[str, Client], answer: tuple[str, str, int]
+) -> None:
+    clients["qselect"].will(("1.s\n2.s\n", "", 0))
+    clients["qstat"].will(answer)
+    with pytest.raises(SchedulerError, match=r"^qstat: "):
+        jobs_of_folder(Path.cwd())
+
+
+def test_jobs_that_have_ended_since_they_were_listed_are_no_orphans(
+    clients: dict[str, Client],
+) -> None:
+    clients["qselect"].will(("1.s\n2[].s\n", "", 0))
+    gone = "qstat: 1.s Job has finished, use -x or -H\nqstat: Unknown Job Id 2[].s\n"
+    clients["qstat"].will(("{}", gone, 35))
+    assert jobs_of_folder(Path.cwd()) == []
+
+
 def test_jobs_that_have_ended_meanwhile_are_cancelled_without_complaint(
     clients: dict[str, Client],
 ) -> None:
@@ -289,10 +453,24 @@ def test_the_submit_command_knows_a_site_that_the_controller_prepared(
     with pytest.raises(SchedulerError, match="has not prepared"):
         pbs.noted_site(site.file)
     assert pbs.prepare(site, tmp_path) == (site, [])
+    assert not list(tmp_path.glob(".snakemake"))  # as after a dry run
+    pbs.write_notes(site, tmp_path)
     assert pbs.noted_site(site.file) == PbsSite.of(site)
 
 
+@pytest.mark.parametrize("name", ["with space", "it's", "a;b", "{x}", "$HOME"])
+def test_a_folder_that_a_command_line_cannot_name_is_refused(
+    tmp_path: Path, project_root: Path, name: str
+) -> None:
+    site = checked_site(tmp_path, project_root)
+    with pytest.raises(ConfigError, match=r"^folder .* in a path"):
+        pbs.prepare(site, tmp_path / name)
+    elsewhere = site.model_copy(update={"file": f"/x/{name}/site.yaml"})
+    with pytest.raises(ConfigError, match=r"^site file .* in a path"):
+        pbs.prepare(elsewhere, tmp_path)
+
+
 def test_submitting_imports_no_settings() -> None:
-    heavy = "import dhd.schedulers.pbs, sys; print({'pydantic', 'yaml'} & set(sys.modules))"
+    heavy = "import dhd.schedulers.pbs_submit, sys; print({'pydantic', 'yaml'} & set(sys.modules))"
     found = subprocess.run([sys.executable, "-c", heavy], capture_output=True, text=True)
     assert found.stdout == "set()\n"

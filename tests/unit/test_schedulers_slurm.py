@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -136,6 +137,18 @@ def test_the_set_up_notes_when_the_job_started(tmp_path: Path) -> None:
     assert ran.stdout.strip().isdecimal()
 
 
+def test_jobs_have_the_umask_of_the_user(tmp_path: Path) -> None:
+    mask = os.umask(0o027)
+    try:
+        slurm.write_setup(site(), tmp_path)
+        os.umask(0o077)
+        command = ["sh", "-c", f". {slurm.SETUP} && umask"]
+        ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    finally:
+        os.umask(mask)
+    assert ran.stdout.strip() == "0027"
+
+
 def test_jobs_of_a_folder_are_found_by_name_and_folder(
     told: dict[str, subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
@@ -218,20 +231,36 @@ def test_a_slurm_that_does_not_tell_its_partitions_has_no_rules(
 
 
 def test_an_unknown_partition_is_refused_with_those_there_are(
-    told: dict[str, subprocess.CompletedProcess[str]], tmp_path: Path
+    told: dict[str, subprocess.CompletedProcess[str]],
 ) -> None:
     told["scontrol"] = answer(PARTITIONS)
     with pytest.raises(ConfigError, match="queue = 'gpu': this cluster has the partitions debug, "):
-        slurm.prepare(site(), tmp_path)
-    prepared, warnings = slurm.prepare(site(queue="long"), tmp_path)
+        slurm.prepare(site())
+    prepared, warnings = slurm.prepare(site(queue="long"))
     assert prepared.machine is not None
     assert not warnings
-    assert (tmp_path / slurm.SETUP).exists()
+
+
+def test_jobs_know_the_partitions_as_the_run_began_with_them(
+    told: dict[str, subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    with pytest.raises(SchedulerError, match="no run of Snakemake has begun"):
+        slurm.noted(site(queue="long"), tmp_path)
+    told["scontrol"] = answer(PARTITIONS)
+    prepared, _ = slurm.prepare(site(queue="long"))
+    slurm.write_notes(prepared, tmp_path)
+    assert slurm.noted(site(queue="long"), tmp_path) == prepared
+    # A dry run beside it, for which Slurm has other partitions or none, changes nothing.
+    told["scontrol"] = answer(error="Unable to contact slurm controller", code=1)
+    assert slurm.prepare(site(queue="long"))[0].machine is None
+    assert slurm.noted(site(queue="long"), tmp_path) == prepared
+    slurm.write_notes(site(queue="long"), tmp_path)
+    assert slurm.noted(site(queue="long"), tmp_path) == site(queue="long")
 
 
 def test_a_partition_that_cancels_preempted_jobs_is_warned_of(
-    told: dict[str, subprocess.CompletedProcess[str]], tmp_path: Path
+    told: dict[str, subprocess.CompletedProcess[str]],
 ) -> None:
     told["scontrol"] = answer(PARTITIONS.replace("Default=YES", "PreemptMode=GANG,CANCEL"))
-    _, [warning] = slurm.prepare(site(queue="debug", cpu={"queue": "open"}), tmp_path)
+    _, [warning] = slurm.prepare(site(queue="debug", cpu={"queue": "open"}))
     assert "'debug' cancels preempted jobs" in warning

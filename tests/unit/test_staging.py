@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import rmtree
 
 import pytest
 import yaml
@@ -12,6 +13,7 @@ from dhd.cli import main
 from dhd.config.models import VllmModel
 from dhd.errors import ModelError
 from dhd.staging import weight_files, weights_folder
+from dhd.staging.locate import completion_note
 from dhd.staging.verify import model_checksums
 from support.fake_hub import COMMIT, FakeHub, fake_hub
 
@@ -22,8 +24,10 @@ FILES = {
     ).encode(),
     "model-1.safetensors": b"one" * 1000,
     "model-2.safetensors": b"two" * 1000,
+    "tokenizer.json": b"{}",
     "original/consolidated.00.pth": b"not for vLLM",
 }
+INDEX = "model.safetensors.index.json"
 USED = sorted(name for name in FILES if not name.startswith("original/"))
 
 
@@ -83,7 +87,7 @@ def test_a_repository_is_fetched_checked_and_noted(
     hub: FakeHub, study: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert stage(study) == 0
-    assert "m: 4 files" in capsys.readouterr().out
+    assert "m: 5 files" in capsys.readouterr().out
     note = json.loads(Path("results/s/models/m.json").read_text())
     assert sorted(note["files"]) == USED
     for name in USED:
@@ -114,6 +118,66 @@ def test_an_interrupted_download_goes_on_where_it_was(hub: FakeHub, study: Path)
     assert stage(study) == 0
     fetched = {path.rpartition("/")[2] for path in hub.asked if "/resolve/" in path}
     assert fetched == {"model-2.safetensors"}
+
+
+def test_what_an_interrupted_download_left_is_not_taken_for_the_model(
+    hub: FakeHub, study: Path, tmp_path: Path
+) -> None:
+    snapshot = tmp_path / "cache/huggingface/hub/models--some--model/snapshots" / COMMIT
+    snapshot.mkdir(parents=True)
+    there = ("config.json", "model-2.safetensors", "tokenizer.json")
+    for name in there:
+        (snapshot / name).write_bytes(FILES[name])
+    assert stage(study) == 0
+    fetched = {path.rpartition("/")[2] for path in hub.asked if "/resolve/" in path}
+    assert fetched == set(USED) - set(there) == {INDEX, "model-1.safetensors"}
+    assert sorted(weight_files(weights_folder(model(), None))) == USED
+
+
+def test_a_download_is_complete_only_with_every_file_that_the_hub_lists(
+    hub: FakeHub, study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert stage(study) == 0
+    folder = weights_folder(model(), None)
+    (folder / "tokenizer.json").unlink()
+    with pytest.raises(ModelError, match=r"tokenizer.json; run `dhd stage`"):
+        weights_folder(model(), None)
+    completion_note(folder).unlink()
+    rmtree(folder.parents[1] / "trees", ignore_errors=True)  # the hub's list, kept by its tools
+    hub.status = 400
+    assert stage(study) == 2
+    assert "run this where there is internet" in capsys.readouterr().err
+    assert not completion_note(folder).exists()
+
+
+@pytest.mark.parametrize(
+    ("names", "lacks"),
+    [
+        (("model.safetensors", "tokenizer.json"), ""),
+        (("pytorch_model.bin", "vocab.json"), ""),
+        (("model-00001-of-00002.safetensors", "tokenizer.json"), r"\*\.index\.json"),
+        (("model.safetensors",), r"tokenizer\.json"),
+        (("tokenizer.json",), r"\*\.safetensors"),
+    ],
+)
+def test_a_sites_cache_must_look_complete(
+    hub: FakeHub,
+    study: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    names: tuple[str, ...],
+    lacks: str,
+) -> None:
+    snapshot = tmp_path / "cache/huggingface/hub/models--some--model/snapshots" / COMMIT
+    snapshot.mkdir(parents=True)
+    for name in ("config.json", *names):
+        (snapshot / name).write_text("{}")
+    monkeypatch.setattr("os.access", lambda *_: False)
+    assert stage(study) == (2 if lacks else 0)
+    assert hub.asked == []
+    if lacks:
+        with pytest.raises(ModelError, match=rf"the first is {lacks}"):
+            weights_folder(model(), None)
 
 
 @pytest.mark.parametrize("name", ["model-1.safetensors", "config.json"])
@@ -163,7 +227,8 @@ def test_the_folder_of_a_site_comes_before_the_environments(hub: FakeHub, tmp_pa
     snapshot = Path("models--some--model", "snapshots", COMMIT)
     for home in (tmp_path / "site" / "hub", tmp_path / "flat", tmp_path / "cache/huggingface/hub"):
         (home / snapshot).mkdir(parents=True)
-        (home / snapshot / "config.json").touch()
+        for name in ("config.json", "model.safetensors", "tokenizer.json"):
+            (home / snapshot / name).touch()
     site, flat = str(tmp_path / "site"), str(tmp_path / "flat")
     assert weights_folder(model(), site) == tmp_path / "site" / "hub" / snapshot
     assert weights_folder(model(), flat) == tmp_path / "flat" / snapshot
@@ -175,7 +240,8 @@ def test_the_folder_of_a_site_comes_before_the_environments(hub: FakeHub, tmp_pa
 def test_a_branch_is_found_by_its_reference(hub: FakeHub, tmp_path: Path) -> None:
     repository = tmp_path / "hub" / "models--some--model"
     (repository / "snapshots" / COMMIT).mkdir(parents=True)
-    (repository / "snapshots" / COMMIT / "config.json").touch()
+    for name in ("config.json", "model.safetensors", "tokenizer.json"):
+        (repository / "snapshots" / COMMIT / name).touch()
     (repository / "refs").mkdir()
     (repository / "refs" / "main").write_text(COMMIT)
     found = weights_folder(model(revision=""), str(tmp_path))

@@ -106,7 +106,7 @@ def assert_nothing_private_is_told(study: PbsStudy) -> None:
         assert "sentinel-of-a-secret" not in text
         assert "plus" not in text
     for job in study.jobs().values():
-        assert re.fullmatch(r"dhd\.[a-z_]+\.\d+", job["Job_Name"])
+        assert re.fullmatch(r"dhd\.[a-z_]+\.\d+\.[0-9a-f]{8}", job["Job_Name"])
 
 
 def test_bundles_of_two_nodes_start_a_rank_on_each(tmp_path: Path, calm: Path) -> None:
@@ -137,10 +137,12 @@ def test_sophia_gives_single_gpus(tmp_path: Path, calm: Path) -> None:
     assert sorted(selected) == ["1", "4"]
 
 
-def test_preempted_deleted_and_forgotten_jobs_while_qstat_is_away(
+def test_preempted_and_deleted_jobs_a_broken_off_qsub_and_a_server_that_is_away(
     tmp_path: Path, calm: Path
 ) -> None:
     study = make_study(tmp_path / "study", models=SLOW, **ONE_PROBLEM_SHARDS)
+    study.server.mkdir()
+    (study.server / "break_off").touch()
     controller = study.start("snakemake", "--profile", "polaris", "records")
     study.wait_for(lambda: len(study.jobs_in("R", "deliberate")) >= 2)
     study.wait_for(lambda: study.answers() > 5)
@@ -152,7 +154,9 @@ def test_preempted_deleted_and_forgotten_jobs_while_qstat_is_away(
     assert_as_if_nothing_had_happened(study, calm)
     assert study.jobs()[preempted]["run_count"] == 2
     assert study.jobs()[deleted]["Exit_status"] != 0
-    # Two bundles and one for judging; the deleted one was submitted once more.
+    # Two bundles, of one of which qsub had not told the id, and one for judging; the deleted one
+    # was submitted once more.
+    assert "qsub broke off, but PBS has the job" in (study.folder / "console.log").read_text()
     assert len(study.jobs()) == 4
     assert calls_a_minute(study) <= 25
 

@@ -226,6 +226,25 @@ def test_several_engines_of_one_node_need_no_launcher(calm: RankStudy, study: Ra
     assert study.tables() == calm.tables()
 
 
+def test_what_the_journals_hold_counts_whatever_workers_noted(
+    calm: RankStudy, study: RankStudy
+) -> None:
+    script = study.folder / "forgetful.sh"
+    script.write_text(
+        f'{sys.executable} {SUPPORT / "launcher.py"} "$@"\n'
+        "for last; do :; done\n"
+        'rm "$last"/finished/*\n'
+        "exit 3\n"
+    )
+    site = yaml.safe_load((study.folder / "site.yaml").read_text())
+    (study.folder / "site.yaml").write_text(
+        yaml.safe_dump(site | {"launcher": f"sh {script} {{nodes}}"}, sort_keys=False)
+    )
+    assert study.run() == 0, study.log()
+    assert study.asked_again() == 0
+    assert study.tables() == calm.tables()
+
+
 def test_a_straggler_idles_nobody(calm: RankStudy, study: RankStudy) -> None:
     assert study.run(DHD_SLOW_WORKER="0", DHD_SLOW_S="1.5") == 0, study.log()
     by_worker = Counter(worker for worker, _, _ in study.asked())

@@ -32,6 +32,7 @@ rule audit_benchmark:
     conda:
         "../../envs/vllm.yaml"
     threads: job_threads(audit_job)
+    retries: RETRIES
     resources:
         **resources_of(audit_job),
     params:

@@ -8,7 +8,7 @@ from dhd.config.load import load_study
 from dhd.errors import DhdError
 from dhd.layout import StudyPaths
 from dhd.prompts import PromptSet
-from dhd.schedulers.base import prepare
+from dhd.schedulers.base import noted, prepare, write_notes
 from dhd.sites import site_file
 from dhd.stages.bundles import study_bundles
 from dhd.stages.jobs import check_plan, job_resources, judging_models
@@ -22,6 +22,8 @@ ROOT = Path(workflow.basedir)
 # A cluster's profile names its site file as a default resource, so that the controller, its
 # jobs and the submit command know it alike.
 SITE = site_file(getattr(workflow.resource_settings.default_resources, "args", ()))
+
+WORKDIR = Path(workflow.workdir_init)
 
 try:
     STUDY = load_study(
@@ -38,17 +40,20 @@ try:
         }
         for stage in ("deliberation", "judging", "replays", "protocols")
     }
-    CHECKED, WARNINGS = STUDY, []
-    if workflow.is_main_process and STUDY.site is not None:
-        told, WARNINGS = prepare(STUDY.site, Path(workflow.workdir_init))
-        CHECKED = replace(STUDY, site=told)
-    for warning in [
-        *WARNINGS,
-        *check_plan(CHECKED, jobs=workflow.resource_settings.nodes),
-    ]:
+    WARNINGS = []
+    if STUDY.site is not None and workflow.is_main_process:
+        told, WARNINGS = prepare(STUDY.site, WORKDIR)
+        STUDY = replace(STUDY, site=told)
+        WARNINGS += check_plan(STUDY, jobs=workflow.resource_settings.nodes)
+    elif STUDY.site is not None:
+        STUDY = replace(STUDY, site=noted(STUDY.site, WORKDIR))
+    for warning in WARNINGS:
         logger.warning(warning)
 except DhdError as error:
     raise WorkflowError(str(error)) from None
+
+# A bundle may take many walltimes: `dhd.stages.tries` ends those that finish no request.
+RETRIES = None if STUDY.site is None else 50
 
 PATHS = StudyPaths.of(STUDY.settings.study)
 STAGED = models_to_stage(STUDY)

@@ -19,6 +19,7 @@ rule deliberate_bundle:
     conda:
         "../../envs/vllm.yaml"
     threads: job_threads(deliberation_job)
+    retries: RETRIES
     resources:
         **resources_of(deliberation_job),
     params:

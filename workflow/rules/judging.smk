@@ -15,6 +15,7 @@ rule judge_bundle:
     conda:
         "../../envs/vllm.yaml"
     threads: job_threads(judging_job)
+    retries: RETRIES
     resources:
         **resources_of(judging_job),
     params:

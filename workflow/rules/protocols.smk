@@ -37,6 +37,7 @@ rule run_protocols:
     conda:
         "../../envs/vllm.yaml"
     threads: job_threads(protocol_job)
+    retries: RETRIES
     resources:
         **resources_of(protocol_job),
     params:

@@ -102,6 +102,7 @@ rule replay_bundle:
     conda:
         "../../envs/vllm.yaml"
     threads: job_threads(replay_job)
+    retries: RETRIES
     resources:
         **resources_of(replay_job),
     params:

@@ -20,7 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Submit the job and print its id."""
-    from dhd.schedulers.pbs import PbsRequest, noted_site, submit
+    from dhd.schedulers.pbs import PbsRequest, noted_site
+    from dhd.schedulers.pbs_submit import submit
 
     request = PbsRequest(args.name, args.queue, args.select, args.minutes)
     print(submit(noted_site(args.site), request, args.jobscript))

@@ -190,10 +190,10 @@ class EngineQueue:
                 self.on_change()
 
     async def close(self) -> None:
-        """Close the engine if it was started."""
-        if self._engine is not None:
-            await self._engine.close()
-            self._engine = None
+        """Close the engine if it was started, or its start was begun."""
+        engine, self._engine = self._engine, None
+        if engine is not None:
+            await engine.close()
 
     async def _settle(self) -> None:
         """Let coroutines ask all that they can before the engine takes its next batch."""
@@ -207,9 +207,8 @@ class EngineQueue:
     async def _started_engine(self) -> Engine:
         if self._engine is None:
             self.begun = time.time()
-            engine = self._build()
-            await engine.start()
-            self._engine = engine
+            self._engine = self._build()
+            await self._engine.start()
         return self._engine
 
     def _deliver(self, completions: list[Completion]) -> None:

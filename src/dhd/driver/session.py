@@ -12,7 +12,7 @@ import contextlib
 import signal
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Generic
 
 from dhd.driver.queue import EngineQueue, Stopped
@@ -100,16 +100,21 @@ class Session(Generic[Result, Output]):
             for task in done:
                 task.result()
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-            for shard in list(self._desk.open.values()):
-                self._desk.close(shard)
-            for queue in self._distinct:
-                await queue.close()
-            self._progress.close(self._distinct)
+            await self._end(tasks)
         self._raise_if_incomplete(shards)
         return self._desk.outputs
+
+    async def _end(self, tasks: Iterable[asyncio.Task[None]]) -> None:
+        """Stop all tasks, then give back shards and engines, each whatever becomes of others."""
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        async with contextlib.AsyncExitStack() as ending:  # the last one first
+            ending.callback(self._progress.close, self._distinct)
+            for queue in self._distinct:
+                ending.push_async_callback(queue.close)
+            for shard in self._desk.open.values():
+                ending.callback(self._desk.close, shard)
 
     def _listen_for_signals(self) -> None:
         loop = asyncio.get_running_loop()
@@ -158,9 +163,8 @@ class Session(Generic[Result, Output]):
 
     async def _keep_time(self) -> None:
         """Report, sync journals and watch the time; return when a drain takes too long."""
-        engines = []
-        if self._reports is not None:
-            engines = [EngineStatus(queue, self._reports) for queue in self._distinct]
+        reports = self._reports
+        engines = [EngineStatus(one, reports) for one in self._distinct if reports is not None]
         synced = time.monotonic()
         try:
             while time.monotonic() < self._drain_ends:
@@ -234,8 +238,7 @@ class Session(Generic[Result, Output]):
         self._is_filling = True
 
     def _is_full(self) -> bool:
-        outstanding = sum(queue.outstanding for queue in self._distinct)
-        return outstanding >= self._limits.max_outstanding
+        return sum(one.outstanding for one in self._distinct) >= self._limits.max_outstanding
 
     async def _change(self) -> None:
         """Wait until requests were answered or a problem ended; raise what a problem raised."""

@@ -107,18 +107,26 @@ class ShardDesk(Generic[Result, Output]):
         return None
 
     def close(self, shard: OpenShard[Result, Output]) -> None:
-        """Give a shard back; what it produced is kept when it is finished."""
+        """Give a shard back; what it produced is kept when it is finished.
+
+        Raises
+        ------
+        JournalError
+            When the disk refuses what was written; the shard is free nevertheless.
+        """
         del self.open[shard.work.name]
-        shard.journal.close()
-        if shard.status is not None:
-            state: State = "done" if shard.is_finished else "stopped"
-            shard.status.update(state, len(shard.results), now=True)
-        if shard.is_finished:
-            ordered = [shard.results[index] for index in range(len(shard.work.tasks))]
-            self.outputs[shard.work.name] = shard.work.gather(ordered)
-            if self._peers is not None:
-                self._peers.finish(shard.work.name)
-        shard.lock.release()
+        try:
+            shard.journal.close()
+            if shard.status is not None:
+                state: State = "done" if shard.is_finished else "stopped"
+                shard.status.update(state, len(shard.results), now=True)
+            if shard.is_finished:
+                ordered = [shard.results[index] for index in range(len(shard.work.tasks))]
+                self.outputs[shard.work.name] = shard.work.gather(ordered)
+                if self._peers is not None:
+                    self._peers.finish(shard.work.name)
+        finally:
+            shard.lock.release()
 
     def keep(self) -> None:
         """Force journals to the disk, see that the locks still hold, and renew status files.
@@ -143,7 +151,10 @@ class ShardDesk(Generic[Result, Output]):
             return None
         try:
             journal = Journal(
-                work.journal, earlier=work.earlier, max_attempts=self._limits.max_attempts
+                work.journal,
+                earlier=work.earlier,
+                max_attempts=self._limits.max_attempts,
+                guard=lock.check,
             )
         except BaseException:
             lock.release()

@@ -33,4 +33,7 @@ class Engine(Protocol):
         """Advance and return what has finished since the last call; waits for some progress."""
 
     async def close(self) -> None:
-        """Release everything, child processes included; safe to call twice."""
+        """Release everything, child processes included; safe to call twice.
+
+        It is also called when ``start`` failed or was broken off.
+        """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Iterable, Mapping
 
@@ -11,6 +12,8 @@ from dhd.errors import EngineError
 
 _NVIDIA_SMI_TIMEOUT_S = 30
 _DEVICES = "CUDA_VISIBLE_DEVICES"
+_UUIDS = ("GPU-", "MIG-")
+_UUID = re.compile(r"\(UUID: ([^)\s]+)\)")
 
 
 def engines_on_node(model: ModelSettings, gpus_per_node: int) -> int:
@@ -44,19 +47,51 @@ def visible_gpus() -> tuple[str, ...]:
     """Return the GPUs that this process may use, as ``CUDA_VISIBLE_DEVICES`` names them.
 
     They are those that the scheduler chose, else all that ``nvidia-smi`` lists; none where
-    neither knows any.
+    neither knows any. A choice of which none is on this node was made for another, whose
+    variables a launcher passed on: it counts as none.
+
+    Raises
+    ------
+    EngineError
+        When some of the chosen GPUs are on this node and others are not.
     """
     chosen = os.environ.get(_DEVICES)
     if chosen is not None:
-        return tuple(device for device in chosen.split(",") if device)
-    command = ["nvidia-smi", "--query-gpu=index", "--format=csv,noheader"]
+        devices = tuple(device.strip() for device in chosen.split(",") if device.strip())
+        foreign = _foreign_gpus(devices)
+        if not foreign:
+            return devices
+        if len(foreign) < len(devices):
+            raise EngineError(
+                f"{_DEVICES}={chosen}: this node has no {foreign[0]}; correct the variable, or "
+                "unset it to use all GPUs of the node"
+            )
+    listing = _nvidia_smi("--query-gpu=index", "--format=csv,noheader")
+    return tuple(line.strip() for line in listing.splitlines() if line.strip().isdigit())
+
+
+def _foreign_gpus(devices: Iterable[str]) -> list[str]:
+    """Return the devices, named by UUID or its beginning, that this node does not have.
+
+    Where ``nvidia-smi`` lists none nothing is known, and none is called foreign.
+    """
+    named = [device for device in devices if device.startswith(_UUIDS)]
+    here = _UUID.findall(_nvidia_smi("-L")) if named else []
+    return [one for one in named if here and not any(uuid.startswith(one) for uuid in here)]
+
+
+def _nvidia_smi(*arguments: str) -> str:
+    """Return what ``nvidia-smi`` prints; nothing where it is missing or fails."""
     try:
-        listing = subprocess.run(  # noqa: S603 - fixed command, no shell
-            command, capture_output=True, text=True, timeout=_NVIDIA_SMI_TIMEOUT_S, check=True
+        return subprocess.run(  # noqa: S603 - no shell
+            ["nvidia-smi", *arguments],  # noqa: S607 - wherever the node has it
+            capture_output=True,
+            text=True,
+            timeout=_NVIDIA_SMI_TIMEOUT_S,
+            check=True,
         ).stdout
     except (OSError, subprocess.SubprocessError):
-        return ()
-    return tuple(line.strip() for line in listing.splitlines() if line.strip().isdigit())
+        return ""
 
 
 def gpus_of_engine(model: ModelSettings) -> int:

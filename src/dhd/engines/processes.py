@@ -11,21 +11,38 @@ from collections.abc import Collection
 from dhd.errors import EngineError
 
 _NVIDIA_SMI_TIMEOUT_S = 30
+_PATIENCE_S = 180.0
+_LOOK_EVERY_S = 5.0
 
 
-def refuse_busy_gpus(allowed: Collection[int] = ()) -> None:
-    """Raise ``EngineError`` if another process computes on one of this job's GPUs.
+def refuse_busy_gpus(allowed: Collection[int] = (), *, patience_s: float = _PATIENCE_S) -> None:
+    """Raise ``EngineError`` if another process goes on to compute on one of this job's GPUs.
 
-    An engine left over from a killed job holds its GPU's memory, and the next job on the node
-    fails later with an out-of-memory error that names nobody. The GPUs are those of
-    ``CUDA_VISIBLE_DEVICES``, else all; where ``nvidia-smi`` is missing or fails, nothing is
-    known and nothing is refused.
+    The last job's process may need minutes to give its memory back. An engine left over from a
+    killed job holds its GPU's memory for good, and the next job on the node would fail later with
+    an out-of-memory error that names nobody. The GPUs are those of ``CUDA_VISIBLE_DEVICES``, else
+    all; where ``nvidia-smi`` is missing or fails, nothing is known and nothing is refused.
 
     Parameters
     ----------
     allowed
         Process ids that may use the GPUs, beside this process.
+    patience_s
+        Time that the other process gets to end.
     """
+    until = time.monotonic() + patience_s
+    while (user := _other_user({os.getpid(), *allowed})) is not None:
+        if time.monotonic() >= until:
+            devices = os.environ.get("CUDA_VISIBLE_DEVICES", "")
+            raise EngineError(
+                f"GPU {devices or '(any)'} is already in use by process {user}: end that process, "
+                "or give this job another GPU"
+            )
+        time.sleep(min(_LOOK_EVERY_S, patience_s))
+
+
+def _other_user(allowed: Collection[int]) -> str | None:
+    """Return which process beside the allowed ones uses a GPU of this job; None if none does."""
     command = [
         "nvidia-smi",
         "--query-compute-apps=pid,process_name,used_memory",
@@ -39,14 +56,12 @@ def refuse_busy_gpus(allowed: Collection[int] = ()) -> None:
             command, capture_output=True, text=True, timeout=_NVIDIA_SMI_TIMEOUT_S, check=True
         ).stdout
     except (OSError, subprocess.SubprocessError):
-        return
+        return None
     for line in listing.splitlines():
         pid, _, what = line.partition(",")
-        if pid.strip().isdigit() and int(pid) not in {os.getpid(), *allowed}:
-            raise EngineError(
-                f"GPU {devices or '(any)'} is already in use by process {pid.strip()} "
-                f"({what.strip()}): end that process, or give this job another GPU"
-            )
+        if pid.strip().isdigit() and int(pid) not in allowed:
+            return f"{pid.strip()} ({what.strip()})"
+    return None
 
 
 def end_children(grace_s: float) -> None:

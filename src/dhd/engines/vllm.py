@@ -26,10 +26,12 @@ from dhd.requests import Completion, ModelIdentity, Request
 #: Longest time that one ``poll`` steps the engine when nothing finishes.
 _POLL_S = 0.25
 #: Time that vLLM gets to shut down, its workers to end after that, and this process to exit
-#: when it did not (offline engines have hung for hours after their last answer).
+#: when it did not (offline engines have hung for hours after their last answer); this process
+#: gets less where it loads the model, which nothing can interrupt and nobody waits for.
 _CLOSE_S = 60.0
 _WORKERS_S = 10.0
 _EXIT_S = 60
+_EXIT_LOADING_S = 15
 
 _T = TypeVar("_T")
 
@@ -69,6 +71,7 @@ class VllmEngine:
         self._waiting: deque[tuple[str, Request]] = deque()
         self._asked: dict[str, _Asked] = {}
         self._finished: list[Completion] = []
+        self._is_loading = False
         self._closed = False
 
     @property
@@ -78,7 +81,8 @@ class VllmEngine:
 
     async def start(self) -> None:
         """Load the model; raise ``EngineError`` for what would fail or falsify every request."""
-        self._model = await self._in_thread(self._load)
+        self._is_loading = True
+        await self._in_thread(self._load)
 
     def submit(self, key: str, request: Request) -> None:
         """Queue a request; tokenizing and the engine's own checks happen in ``poll``."""
@@ -94,11 +98,17 @@ class VllmEngine:
         """Shut vLLM down within a bounded time; raise ``EngineError`` if it hangs.
 
         In that case its workers are killed and this process ends by ``SIGALRM`` a minute later
-        if it has not ended by itself: every finished answer has been returned by ``poll``.
+        if it has not ended by itself: every finished answer has been returned by ``poll``. The
+        same happens at once, and without an error, when the model is still being loaded.
         """
         if self._closed:
             return
         self._closed = True
+        if self._is_loading:
+            self._thread.shutdown(wait=False)
+            end_children(0)
+            signal.alarm(_EXIT_LOADING_S)
+            return
         try:
             await asyncio.wait_for(self._in_thread(self._unload), _CLOSE_S)
         except TimeoutError:
@@ -114,12 +124,15 @@ class VllmEngine:
     async def _in_thread(self, function: Callable[[], _T]) -> _T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, function)
 
-    def _load(self) -> LoadedModel:
-        settings = self._settings
-        if self._weights is not None:
-            folder = self._weights(settings)
-            settings = settings.model_copy(update={"path": str(folder), "revision": ""})
-        return LoadedModel(settings)
+    def _load(self) -> None:
+        try:
+            settings = self._settings
+            if self._weights is not None:
+                folder = self._weights(settings)
+                settings = settings.model_copy(update={"path": str(folder), "revision": ""})
+            self._model = LoadedModel(settings)
+        finally:
+            self._is_loading = False
 
     def _advance(self) -> None:
         if self._model is None:

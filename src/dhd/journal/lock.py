@@ -65,6 +65,7 @@ class ShardLock:
         self._beats: threading.Thread | None = None
         self._lost = False
         self._is_flocked = False
+        self._confirmed_s = 0.0
 
     def acquire(self) -> bool:
         """Take the shard; return False when another live job has it."""
@@ -87,18 +88,26 @@ class ShardLock:
                 self._close()
         if not is_mine:
             return False
+        self._confirmed_s = time.time()
         self._beats = threading.Thread(target=self._beat, daemon=True, name="shard-heartbeat")
         self._beats.start()
         return True
 
     def check(self) -> None:
-        """Raise when another job took the shard over.
+        """Raise when another job took the shard over; to be asked before every write.
+
+        The owner file is read only when the heartbeat is late: it is nobody else's before.
 
         Raises
         ------
         JournalError
             After a pause longer than the heartbeat's limit, e.g. of a suspended job.
         """
+        if abs(time.time() - self._confirmed_s) >= self._stale_after_s / 2:
+            if read_owner(self._owner_path) == self._owner:
+                self._touch()
+            else:
+                self._lost = True
         if self._lost:
             raise JournalError(
                 f"{self._owner_path}: another job took this shard over; this one stops writing"
@@ -160,9 +169,16 @@ class ShardLock:
         return self._owner_path.with_name(f".{self._owner_path.name}.{suffix}")
 
     def _is_dead(self, rival: Owner | None) -> bool:
-        """Return whether an owner is certainly gone: on this host, or without heartbeat."""
-        if rival is not None and rival.host == self._owner.host:
-            return self._is_flocked or not Path(f"/proc/{rival.pid}").exists()
+        """Return whether an owner is certainly gone: on this host, or without heartbeat.
+
+        That a process with the owner's number runs says little: numbers are given anew.
+        """
+        if (
+            rival is not None
+            and rival.host == self._owner.host
+            and (self._is_flocked or not Path(f"/proc/{rival.pid}").exists())
+        ):
+            return True
         return _age_s(self._owner_path, missing=float("inf")) >= self._stale_after_s
 
     def _beat(self) -> None:
@@ -173,8 +189,14 @@ class ShardLock:
             if found not in (None, self._owner) or misses >= _MISSES:
                 self._lost = True
                 return
-            with contextlib.suppress(OSError):  # a late beat is made up by the next
-                os.utime(self._owner_path)
+            if found is not None:
+                self._touch()
+
+    def _touch(self) -> None:
+        """Show that the owner lives."""
+        with contextlib.suppress(OSError):  # a late beat is made up by the next
+            os.utime(self._owner_path)
+            self._confirmed_s = time.time()
 
 
 def forget_dead_owner(journal: Path, pid: int) -> None:

@@ -12,7 +12,7 @@ import errno
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -44,6 +44,8 @@ class Journal:
         problems into shards.
     max_attempts
         Failed tries after which a request stays failed.
+    guard
+        Called before every write; raises where this process may not write any more.
 
     Raises
     ------
@@ -51,18 +53,25 @@ class Journal:
         When a line other than the last is damaged, or the disk refuses a write.
     """
 
-    def __init__(self, path: Path, *, earlier: Sequence[Path] = (), max_attempts: int = 3) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        earlier: Sequence[Path] = (),
+        max_attempts: int = 3,
+        guard: Callable[[], None] = lambda: None,
+    ) -> None:
         self.path = path
+        self._guard = guard
         self._max_attempts = max_attempts
         self._done: dict[str, Completion] = {}
         self._own: set[str] = set()
         self._tries: dict[str, int] = {}
         self._file: int | None = None
-        self._size = 0
+        self._size = self._size_seen = 0
         self._dirty = False
-        for other in earlier:
-            self._load(other)
-        self._size = self._load(path)
+        self._earlier = tuple(earlier)
+        self._load_all()
 
     def __enter__(self) -> Journal:
         return self
@@ -110,7 +119,8 @@ class Journal:
         Raises
         ------
         JournalError
-            When the disk is full or refuses the write; nothing half-written stays.
+            When the disk is full or refuses the write, or `guard` does; nothing half-written
+            stays.
         """
         batch = list(completions)
         if not batch:
@@ -122,17 +132,28 @@ class Journal:
             self._own.add(completion.key)
 
     def sync(self) -> None:
-        """Force what was written to the disk, so that it survives the death of the node."""
+        """Force what was written to the disk, so that it survives the death of the node.
+
+        Raises
+        ------
+        JournalError
+            When the disk is full or refuses it.
+        """
         if self._file is not None and self._dirty:
-            os.fsync(self._file)
+            try:
+                os.fsync(self._file)
+            except OSError as error:
+                raise self._refused(error) from error
             self._dirty = False
 
     def close(self) -> None:
-        """Sync and close; safe to call twice."""
-        if self._file is not None:
+        """Sync and close, whether or not the disk takes it; safe to call twice."""
+        try:
             self.sync()
-            os.close(self._file)
-            self._file = None
+        finally:
+            file, self._file = self._file, None
+            if file is not None:
+                os.close(file)
 
     def _is_final(self, failed: Completion) -> bool:
         return (
@@ -148,12 +169,19 @@ class Journal:
                 return
         self._done[completion.key] = completion
 
-    def _load(self, path: Path) -> int:
-        """Read a journal; return the size in bytes of its undamaged part."""
+    def _load_all(self) -> None:
+        for known in (self._done, self._own, self._tries):
+            known.clear()
+        for other in self._earlier:
+            self._load(other)
+        self._size, self._size_seen = self._load(self.path)
+
+    def _load(self, path: Path) -> tuple[int, int]:
+        """Read a journal; return the sizes in bytes of its undamaged part and of all."""
         try:
             content = path.read_bytes()
         except FileNotFoundError:
-            return 0
+            return 0, 0
         is_own = path == self.path
         good = 0
         lines = content.split(b"\n")
@@ -171,39 +199,47 @@ class Journal:
                         "be the last. Restore the file, or delete that line to ask the request anew"
                     )
                 else:
-                    return good
+                    break
             good += len(line) + (0 if is_last else 1)
-        return good
+        return good, len(content)
 
     def _open(self) -> int:
+        """Return the open file, without its torn end; what was added since it was read is none."""
         if self._file is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+            if os.fstat(self._file).st_size != self._size_seen:
+                self._load_all()
             os.ftruncate(self._file, self._size)
             if self._size and os.pread(self._file, 1, self._size - 1) != b"\n":
                 self._size += os.write(self._file, b"\n")
         return self._file
 
     def _write(self, data: bytes) -> None:
+        self._guard()
+        written = 0
         try:
             file = self._open()
-            written = 0
             while written < len(data):
                 written += os.write(file, data[written:])
         except OSError as error:
-            self._cut_back()
-            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-            hint = "free space" if full else "check the disk"
-            raise JournalError(
-                f"{self.path}: cannot be written ({error.strerror}); {hint} and run again: "
-                "what was journaled before is kept"
-            ) from error
-        self._size += written
+            self._cut_back(written)
+            raise self._refused(error) from error
+        self._size = self._size_seen = self._size + written
         self._dirty = True
 
-    def _cut_back(self) -> None:
-        if self._file is not None:
+    def _cut_back(self, written: int) -> None:
+        """Take back what was written last, unless somebody has written after it."""
+        if self._file is not None and os.fstat(self._file).st_size == self._size + written:
             os.ftruncate(self._file, self._size)
+
+    def _refused(self, error: OSError) -> JournalError:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        hint = "free space" if full else "check the disk"
+        return JournalError(
+            f"{self.path}: cannot be written ({error.strerror}); {hint} and run again: "
+            "what was journaled before is kept"
+        )
 
 
 def _encode(completion: Completion) -> str:

@@ -37,6 +37,12 @@ class Launch:
         Shards of the job.
     say
         Reports one event.
+
+    Attributes
+    ----------
+    finished
+        Shards that were noted as finished when the ranks had ended. The journals may hold
+        more: a worker can die, or a disk be full, between the last answer and the note.
     """
 
     def __init__(
@@ -48,11 +54,13 @@ class Launch:
         self._say = say
         self._stopped_by: str | None = None
         self._code: int | None = None
+        self._ends: list[str] = []
+        self.finished: frozenset[str] = frozenset()
 
     def wait(self, settings: JournalSettings, deadline: float | None) -> None:
         """Start the ranks and wait until they have ended; kill them when they take too long.
 
-        SIGTERM and SIGINT stop them: they finish what is in flight.
+        SIGTERM and SIGINT stop them: they finish what is in flight. What went wrong is said.
 
         Raises
         ------
@@ -70,6 +78,10 @@ class Launch:
                 if process.poll() is None:
                     self._kill(process)
             self._code = process.returncode
+        self._ends = self._run.bad_ends()
+        for end in self._ends:
+            self._say(end)
+        self.finished = self._run.finished(now=True)
 
     def _watch(
         self, process: subprocess.Popen[bytes], settings: JournalSettings, ends_s: float
@@ -96,21 +108,15 @@ class Launch:
                 self._say(f"{done} of {self._shards} shards finished")
                 said_s = now
 
-    def raise_if_unfinished(self) -> None:
-        """Raise ``IncompleteError`` unless all shards are finished; say what went wrong."""
-        ends = self._run.bad_ends()
-        for end in ends:
-            self._say(end)
-        done = sum(1 for _ in (self._run.path / "finished").iterdir())
-        if done == self._shards:
-            return
+    def unfinished(self) -> IncompleteError:
+        """Return the error of a job whose shards are not all finished: it says what went wrong."""
         why = f"stopped by {self._stopped_by}" if self._stopped_by else "the ranks ended"
         if self._code:
             why += f" with exit code {self._code}"
-        faults = f" ({ends[0]})" if ends else ""
-        raise IncompleteError(
-            f"{why} with {done} of {self._shards} shards finished{faults}; all finished requests "
-            "are in the journal: run the same command again"
+        faults = f" ({self._ends[0]})" if self._ends else ""
+        return IncompleteError(
+            f"{why} with {len(self.finished)} of {self._shards} shards finished{faults}; all "
+            "finished requests are in the journal: run the same command again"
         )
 
     def _start(self) -> subprocess.Popen[bytes]:

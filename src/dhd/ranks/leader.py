@@ -30,7 +30,8 @@ def lead(
 ) -> dict[str, Output]:
     """Let workers on all nodes work a bundle off; return what is kept of each shard by name.
 
-    No worker is started when the journals hold everything already.
+    No worker is started when the journals hold everything already. However the workers ended,
+    the journals alone say what is finished.
 
     Raises
     ------
@@ -44,16 +45,22 @@ def lead(
     left = [one for one in job.work if one.name not in before.outputs]
     if not left:
         return before.outputs
-    _work(study, spec, job, allocation, set(before.outputs), console)
-    after = replay_shards(left, queues, max_attempts=attempts, accept_failed=True)
-    missing = [one.name for one in left if one.name not in after.outputs]
-    if missing:
-        raise IncompleteError(
-            f"{job.label}: {len(missing)} shard(s) were finished by workers, but their journals "
-            f"cannot be read here yet ({missing[0]}, …); run the same command again"
-        )
-    raise_if_retryable(after.retryable, attempts)
-    return before.outputs | after.outputs
+    launch = _work(study, spec, job, allocation, set(before.outputs), console)
+    outputs, retryable = before.outputs, dict[str, str]()
+    for one in sorted(left, key=lambda one: one.name in launch.finished):  # doubtful ones first
+        after = replay_shards([one], queues, max_attempts=attempts, accept_failed=True)
+        if one.name in after.outputs:
+            outputs |= after.outputs
+            retryable |= after.retryable
+        elif one.name not in launch.finished:
+            raise launch.unfinished()
+        else:
+            raise IncompleteError(
+                f"{job.label}: shard {one.name} was finished by a worker, but its journal cannot "
+                "be read here yet; run the same command again"
+            )
+    raise_if_retryable(retryable, attempts)
+    return outputs
 
 
 def _work(
@@ -63,8 +70,8 @@ def _work(
     allocation: Allocation,
     finished: set[str],
     console: TextIO | None,
-) -> None:
-    """Start ranks and workers; return when all shards are finished, raise when not."""
+) -> Launch:
+    """Start ranks and workers; return when they have ended, be the shards finished or not."""
     settings = study.settings.journal
     gpus = 0 if study.site is None else study.site.gpus_of_node
     per_node = engines_of_job(job.asked, gpus)
@@ -93,4 +100,4 @@ def _work(
         where = f"{allocation.nodes} node(s), {per_node} engine(s) on each"
         say(f"{len(job.work) - len(finished)} shard(s) for {where}")
         launch.wait(settings, allocation.deadline)
-        launch.raise_if_unfinished()
+        return launch

@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 import time
+import traceback
 from pathlib import Path
 
 from dhd.engines.parent import die_with_parent
@@ -55,12 +56,14 @@ class Node:
             signal.signal(number, self._heed)
         gpus, slots = visible_gpus(), self._plan.per_node
         for slot in range(slots):
+            worker = self._rank * slots + slot
             try:
                 variables = slot_environment(gpus, slot, slots)
+                self._start(worker, os.environ | variables)
             except EngineError as error:
-                self._report(self._rank * slots + slot, str(error))
-                continue
-            self._start(self._rank * slots + slot, os.environ | variables)
+                self._report(worker, str(error))
+            except OSError as error:
+                self._report(worker, f"could not be started: {error}")
         while self._workers:
             time.sleep(_LOOK_EVERY_S)
             self._reap()
@@ -121,13 +124,19 @@ def _name(worker: int) -> str:
     return f"{worker:04d}"
 
 
-def main() -> None:
-    """Work as the rank on this node."""
+def main() -> int:
+    """Work as the rank on this node; return 0, and leave a note of what went wrong."""
     run = RunFolder(Path(sys.argv[1]))
-    plan = NodePlan.read(run)
-    os.chdir(plan.folder)
-    Node(run, plan).work()
+    host = socket.gethostname()
+    try:
+        plan = NodePlan.read(run)
+        os.chdir(plan.folder)
+        Node(run, plan).work()
+    except Exception as error:  # whatever it is, other nodes go on
+        traceback.print_exc()
+        run.note_end(f"rank-{host}", f"the rank on {host} failed: {error!r}")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -58,13 +58,13 @@ class RunFolder:
         finally:
             shutil.rmtree(run.path, ignore_errors=True)
 
-    def finished(self) -> frozenset[str]:
-        """Return the shards that a worker finished, as of at most a second ago."""
-        now = time.monotonic()
-        if now >= self._seen_s + _LOOK_EVERY_S:
+    def finished(self, *, now: bool = False) -> frozenset[str]:
+        """Return the shards that a worker finished, as of at most a second ago or as of now."""
+        time_s = time.monotonic()
+        if now or time_s >= self._seen_s + _LOOK_EVERY_S:
             with contextlib.suppress(FileNotFoundError):
                 names = (path.name for path in (self.path / "finished").iterdir())
-                self._seen, self._seen_s = frozenset(names), now
+                self._seen, self._seen_s = frozenset(names), time_s
         return self._seen
 
     def has_finished(self, name: str) -> bool:

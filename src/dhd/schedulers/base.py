@@ -51,7 +51,7 @@ def scheduler(name: str) -> Scheduler:
 
 
 def prepare(site: Site, folder: Path) -> tuple[Site, list[str]]:
-    """Make a working directory ready to submit from.
+    """Check whether jobs can be submitted from a working directory; writes nothing.
 
     Returns
     -------
@@ -68,7 +68,39 @@ def prepare(site: Site, folder: Path) -> tuple[Site, list[str]]:
     if site.scheduler == "slurm":
         from dhd.schedulers import slurm
 
-        return slurm.prepare(site, folder)
+        return slurm.prepare(site)
     from dhd.schedulers import pbs
 
     return pbs.prepare(site, folder)
+
+
+def write_notes(site: Site, folder: Path) -> None:
+    """Write down what jobs and their submission need of a prepared site.
+
+    When a run starts and not before: a dry run must not change what running jobs read.
+    """
+    if site.scheduler == "slurm":
+        from dhd.schedulers import slurm
+
+        slurm.write_notes(site, folder)
+    else:
+        from dhd.schedulers import pbs
+
+        pbs.write_notes(site, folder)
+
+
+def noted(site: Site, folder: Path) -> Site:
+    """Return a site, in one of its jobs, as the controller had prepared it.
+
+    So that a job has the size, in its own eyes, with which it was submitted.
+
+    Raises
+    ------
+    SchedulerError
+        When no controller has written down anything.
+    """
+    if site.scheduler == "slurm":
+        from dhd.schedulers import slurm
+
+        return slurm.noted(site, folder)
+    return site

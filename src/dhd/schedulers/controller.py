@@ -20,6 +20,14 @@ def note_controller() -> None:
         path.write_text(json.dumps(note) + "\n")
 
 
+def controller_of(folder: Path) -> str:
+    """Return what identifies the last run of Snakemake on a folder; empty where there was none."""
+    try:
+        return (folder / _NOTE).read_text().strip()
+    except OSError:
+        return ""
+
+
 def other_controller(folder: Path) -> str | None:
     """Return a description of the Snakemake that may still work on a folder, or None.
 

@@ -1,4 +1,4 @@
-"""PBS Pro: submitting a job, finding this project's jobs again, cancelling them.
+"""PBS Pro: what a job asks for, finding this project's jobs again, cancelling them.
 
 A fresh process submits every job, so that settings and their checks are not imported here: the
 controller writes down once what the submit command needs of the site.
@@ -12,17 +12,16 @@ import json
 import re
 import shlex
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dhd.errors import SchedulerError
+from dhd.errors import ConfigError, SchedulerError
 from dhd.files import current_umask, replacing
 from dhd.schedulers.base import SchedulerJob
 from dhd.schedulers.commands import ask
-from dhd.schedulers.pbs_state import FINISHED, FOLDER, done_marker
+from dhd.schedulers.pbs_state import FINISHED, FOLDER, done_marker, number_of
 
 if TYPE_CHECKING:
     from dhd.sites.site import Site
@@ -30,16 +29,8 @@ if TYPE_CHECKING:
 NAME_PREFIX = "dhd."
 LOGS = Path("logs", "pbs")
 
-_JOB_ID = re.compile(r"^\d+\.[\w.-]+$", re.MULTILINE)
-_QUEUE_FULL = re.compile(r"would exceed|maximum number of jobs", re.IGNORECASE)
-_UNREACHABLE = re.compile(
-    r"cannot connect|connection (refused|reset|timed out)|communication failure|end of file"
-    r"|server (is )?(busy|shutting down)|no answer in",
-    re.IGNORECASE,
-)
+_UNSAFE = re.compile(r"[^\w@%+=:,./~-]")
 _GONE = re.compile(r"unknown job id|has finished|invalid state", re.IGNORECASE)
-_FIRST_WAIT_S, _LONGEST_WAIT_S = 2.0, 60.0
-_PATIENCE_S = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +55,21 @@ class PbsSite:
 
 
 def prepare(site: Site, folder: Path) -> tuple[Site, list[str]]:
-    """Write down what the submit command needs of a site; see `base.prepare`."""
+    """Check paths that come on command lines; see `base.prepare`."""
+    paths = {"folder": str(folder), "site file": site.file, "interpreter": sys.executable}
+    for what, path in paths.items():
+        if found := _UNSAFE.search(path):
+            raise ConfigError(
+                f"{what} {path!r}: Snakemake's and PBS's commands cannot take {found[0]!r} in a "
+                "path; move it to one of letters, digits and @ % + = : , . / ~ _ -"
+            )
+    return site, []
+
+
+def write_notes(site: Site, folder: Path) -> None:
+    """Write down what the submit command needs of a site; see `base.write_notes`."""
     with replacing(folder / _site_note(site.file)) as path:
         path.write_text(json.dumps(asdict(PbsSite.of(site))), encoding="utf-8")
-    return site, []
 
 
 def noted_site(file: str) -> PbsSite:
@@ -98,7 +100,7 @@ class PbsRequest:
     Attributes
     ----------
     name
-        Its name; says rule and number, nothing of a problem.
+        Its name; says rule and number, nothing of a problem. `pbs_submit` makes it unique.
     select
         Nodes, or GPUs in a queue that gives single GPUs.
     """
@@ -107,47 +109,6 @@ class PbsRequest:
     queue: str
     select: int
     minutes: int
-
-
-def submit(site: PbsSite, request: PbsRequest, jobscript: Path) -> str:
-    """Submit a job script of Snakemake's; return the id of its job.
-
-    Waits as long as the queue is full, and up to an hour for a server that does not answer.
-
-    Raises
-    ------
-    SchedulerError
-        When PBS refuses the job, with its reason.
-    """
-    LOGS.mkdir(parents=True, exist_ok=True)
-    script = job_text(site, jobscript.read_text(encoding="utf-8"))
-    command = qsub_command(site, request)
-    refused_since, wait_s = time.monotonic(), _FIRST_WAIT_S
-    while True:
-        complaint, job_id = _try_to_submit(command, script)
-        if job_id is not None:
-            return job_id
-        if not _QUEUE_FULL.search(complaint):
-            is_patient = time.monotonic() - refused_since < _PATIENCE_S
-            if not (_UNREACHABLE.search(complaint) and is_patient):
-                raise SchedulerError(f"{request.name}: not submitted: {complaint}")
-        print(f"{request.name}: waits to be submitted: {complaint}", file=sys.stderr, flush=True)
-        time.sleep(wait_s)
-        wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
-
-
-def _try_to_submit(command: Sequence[str], script: str) -> tuple[str, str | None]:
-    """Return what qsub complains of, or the job's id."""
-    try:
-        answer = ask(command, text=script)
-    except SchedulerError as error:
-        if "no such command" in str(error):
-            raise
-        return str(error), None
-    found = _JOB_ID.search(answer.stdout)
-    if answer.returncode == 0 and found is not None:
-        return "", found[0]
-    return " ".join(f"{answer.stderr} {answer.stdout}".split()) or "qsub gave no reason", None
 
 
 def qsub_command(site: PbsSite, request: PbsRequest) -> list[str]:
@@ -161,9 +122,8 @@ def qsub_command(site: PbsSite, request: PbsRequest) -> list[str]:
         "walltime": f"{request.minutes // 60:02d}:{request.minutes % 60:02d}:00",
         **site.resources,
     }
-    name = re.sub(r"[^\w.+-]", "_", request.name)[:200]
     return [
-        *("qsub", "-A", site.account, "-q", request.queue, "-N", name),
+        *("qsub", "-A", site.account, "-q", request.queue, "-N", request.name),
         *("-r", "y", "-j", "oe", "-k", "doe", "-o", f"{LOGS}/"),
         *("-W", f"umask={current_umask():03o}"),
         *(word for key, value in resources.items() for word in ("-l", f"{key}={value}")),
@@ -194,20 +154,45 @@ def job_text(site: PbsSite, jobscript: str) -> str:
 
 def jobs_of_folder(folder: Path) -> list[SchedulerJob]:
     """Return the jobs that this project has submitted from a folder; see `Scheduler`."""
-    listed = ask(["qselect", "-u", getpass.getuser()])
+    job_ids = own_jobs()
+    return list(_ours(_details(job_ids), folder.resolve())) if job_ids else []
+
+
+def own_jobs(*criteria: str) -> list[str]:
+    """Return the ids of the user's jobs that are queued or running and meet qselect's criteria.
+
+    Raises
+    ------
+    SchedulerError
+        When PBS does not answer.
+    """
+    listed = ask(["qselect", "-u", getpass.getuser(), *criteria])
     if listed.returncode != 0:
         raise SchedulerError(f"qselect: {listed.stderr.strip() or 'failed'}")
-    job_ids = listed.stdout.split()
-    if not job_ids:
-        return []
-    details = ask(["qstat", "-f", "-F", "json", *job_ids])
+    return listed.stdout.split()
+
+
+def _details(job_ids: Sequence[str]) -> dict[str, Any]:
+    """Return what PBS says of jobs; those that have ended meanwhile are missing."""
+    answer = ask(["qstat", "-f", "-F", "json", *job_ids])
     try:
-        found = json.loads(details.stdout or "{}").get("Jobs", {})
+        found = json.loads(answer.stdout or "{}").get("Jobs") or {}
     except ValueError:
         raise SchedulerError(
-            f"qstat: its answer is no JSON: {details.stderr.strip() or details.stdout[:200]!r}"
+            f"qstat: its answer is no JSON: {answer.stderr.strip() or answer.stdout[:200]!r}"
         ) from None
-    return list(_ours(found, folder.resolve()))
+    lines = [line for line in answer.stderr.splitlines() if line.strip()]
+    complaints = [line for line in lines if not _GONE.search(line)]
+    if complaints:
+        raise SchedulerError(f"qstat: {'; '.join(complaints)}")
+    told = {number_of(job_id) for job_id in found}
+    told.update(number for line in lines for number in re.findall(r"\d+(?:\[\d*\])?", line))
+    silent = [job_id for job_id in job_ids if number_of(job_id) not in told]
+    if silent:
+        raise SchedulerError(
+            f"qstat: exit code {answer.returncode} and nothing of {', '.join(silent[:5])}"
+        )
+    return dict(found)
 
 
 def _ours(found: dict[str, Any], folder: Path) -> Iterator[SchedulerJob]:

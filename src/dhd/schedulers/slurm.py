@@ -13,19 +13,25 @@ import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from pydantic import TypeAdapter
+
 from dhd.errors import ConfigError, SchedulerError
 from dhd.files import replacing
 from dhd.schedulers.base import SchedulerJob
 from dhd.schedulers.commands import ask
 from dhd.schedulers.partitions import cancels_preempted, machine, partitions
-from dhd.sites.prologue import prologue
+from dhd.sites.prologue import prologue, umask_line
+from dhd.sites.queues import Machine
 from dhd.sites.site import Site
 
 NAME_PREFIX = "dhd_"
 """Of job names; the profile sets it as ``slurm-jobname-prefix``."""
 SETUP = Path(".snakemake", "dhd-setup.sh")
 """What jobs source at their start; the profile's ``precommand`` names it."""
+MACHINE = Path(".snakemake", "dhd-slurm.json")
+"""What Slurm said of its partitions when the run started; sizes of jobs depend on it."""
 
+_TOLD: TypeAdapter[Machine | None] = TypeAdapter(Machine | None)
 _SET_BY_SITE = {
     "account": ("--account", "-A"),
     "queue": ("--partition", "-p"),
@@ -116,13 +122,12 @@ def _option_faults(words: Sequence[str]) -> Iterator[str]:
             yield f"{option} is set for every job; remove it here"
 
 
-def prepare(site: Site, folder: Path) -> tuple[Site, list[str]]:
-    """Write the jobs' set-up and ask Slurm for its partitions' limits; see `base.prepare`."""
+def prepare(site: Site) -> tuple[Site, list[str]]:
+    """Check the options and ask Slurm for its partitions' limits; see `base.prepare`."""
     try:
         split_options(site.options)
     except ConfigError as error:
         raise ConfigError(f"{site.file}: {error}") from None
-    write_setup(site, folder)
     found = partitions()
     warnings = [
         f"partition {queue!r} cancels preempted jobs, and Snakemake waits for them in vain: when "
@@ -142,16 +147,33 @@ def prepare(site: Site, folder: Path) -> tuple[Site, list[str]]:
     return site.model_copy(update={"machine": told}), warnings
 
 
+def write_notes(site: Site, folder: Path) -> None:
+    """Write the jobs' set-up and what is known of the partitions; see `base.write_notes`."""
+    write_setup(site, folder)
+    with replacing(folder / MACHINE) as temporary:
+        temporary.write_bytes(_TOLD.dump_json(site.machine))
+
+
+def noted(site: Site, folder: Path) -> Site:
+    """Return a site with what Slurm said of its partitions; see `base.noted`."""
+    try:
+        told = _TOLD.validate_json((folder / MACHINE).read_bytes())
+    except (OSError, ValueError) as error:
+        raise SchedulerError(f"{folder}: no run of Snakemake has begun here ({error})") from None
+    return site.model_copy(update={"machine": told})
+
+
 def write_setup(site: Site, folder: Path) -> None:
     """Write what jobs source at their start, from the site's ``setup`` and ``environment``.
 
     The plugin's scripts run in ``sh``, while modules and conda want ``bash``: so bash runs the
-    lines and hands over the variables that it has afterwards. What the lines print goes to
-    the job's log.
+    lines and hands over the variables that it has afterwards, and they alone. What the lines
+    print goes to the job's log.
     """
     lines = f"exec 3>&1 1>&2\n{prologue(site)}\nset -o posix\nexport -p >&3\n"
+    text = f'{umask_line()}\neval "$(bash -c {shlex.quote(lines)})"\n'
     with replacing(folder / SETUP) as temporary:
-        temporary.write_text(f'eval "$(bash -c {shlex.quote(lines)})"\n', encoding="utf-8")
+        temporary.write_text(text, encoding="utf-8")
 
 
 def jobs_of_folder(folder: Path) -> list[SchedulerJob]:

@@ -138,7 +138,8 @@ def bundle_work(
             journal = journals / f"{shard.name}.jsonl"
             uids = [problem.problem_uid for problem in chosen]
             earlier = set().union(*(holders.get(uid, ()) for uid in uids)) - {journal}
-            note_problems(journal, uids)
+            if any(journal not in holders.get(uid, ()) for uid in uids):
+                note_problems(journal, uids)
             work.append(
                 ShardWork(
                     shard.name,

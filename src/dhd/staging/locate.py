@@ -2,6 +2,8 @@
 
 A repository is looked for in caches of the layout that Hugging Face's tools share,
 ``models--<owner>--<name>/snapshots/<commit>``, so that a site's common cache is used as it is.
+A snapshot is there from the first file of a download on. What was downloaded completely is noted
+beside the snapshots; without that note a snapshot has to look complete.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from dhd.config.models import VllmModel
@@ -16,6 +19,9 @@ from dhd.errors import ModelError
 
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 _DEFAULT_BRANCH = "main"
+_WEIGHTS = ("*.safetensors", "*.bin", "*.pt", "*.gguf")
+_TOKENIZERS = ("tokenizer.json", "tekken.json", "vocab.*", "*.model", "*.tiktoken")
+_PART = re.compile(r".*-\d{5}-of-\d{5}\.\w+")
 
 
 def weights_folder(model: VllmModel, model_folder: str | None) -> Path:
@@ -31,23 +37,33 @@ def weights_folder(model: VllmModel, model_folder: str | None) -> Path:
     Raises
     ------
     ModelError
-        When the folder is not there, or weights that its index names are missing.
+        When the folder is not there, or files are missing: weights that its index names, files
+        that were downloaded, or, where nobody noted that, what every model has.
     """
     local = Path(model.path).expanduser()
     if local.is_dir():
-        return _complete(local)
+        return _whole(local, ())
     if not is_repository(model):
         raise ModelError(f"model folder {model.path}: no such folder (below {Path.cwd()})")
-    caches = cache_folders(model_folder)
-    for cache in caches:
-        folder = _snapshot(cache, model)
-        if folder is not None and folder.is_dir():
-            return _complete(folder)
-    places = " or ".join(map(str, caches))
+    folder = snapshot_folder(model, model_folder)
+    if folder is not None:
+        return _whole(folder, _noted_files(folder) or _files_needed(folder))
+    places = " or ".join(map(str, cache_folders(model_folder)))
     at = model.revision or _DEFAULT_BRANCH
     raise ModelError(
         f"model {model.path} at {at} is not in {places}; run `dhd stage` where there is internet"
     )
+
+
+def snapshot_folder(model: VllmModel, model_folder: str | None) -> Path | None:
+    """Return where a repository's revision lies, be it complete or not; None where it does not."""
+    folders = (_snapshot(cache, model) for cache in cache_folders(model_folder))
+    return next((one for one in folders if one is not None and one.is_dir()), None)
+
+
+def completion_note(snapshot: Path) -> Path:
+    """Return the file that names all files of a snapshot once they were downloaded."""
+    return snapshot.parent.parent / f".complete-{snapshot.name}.json"
 
 
 def is_repository(model: VllmModel) -> bool:
@@ -86,9 +102,9 @@ def _snapshot(cache: Path, model: VllmModel) -> Path | None:
     return repository / "snapshots" / commit.strip()
 
 
-def _complete(folder: Path) -> Path:
-    """Return the folder if it has a config and the weights that its index names."""
-    wanted = {"config.json"}
+def _whole(folder: Path, needed: Iterable[str]) -> Path:
+    """Return the folder if it has a config, what is needed and the weights that its index names."""
+    wanted = {"config.json", *needed}
     for index in folder.glob("*.index.json"):
         try:
             wanted.update(json.loads(index.read_text("utf-8"))["weight_map"].values())
@@ -101,3 +117,32 @@ def _complete(folder: Path) -> Path:
             f"{missing[0]}; run `dhd stage` where there is internet"
         )
     return folder
+
+
+def _noted_files(snapshot: Path) -> list[str]:
+    """Return the files that a completed download left; none where none is known of."""
+    try:
+        noted = json.loads(completion_note(snapshot).read_text("utf-8"))
+    except (OSError, ValueError):
+        return []
+    return [name for name in noted if isinstance(name, str)] if isinstance(noted, list) else []
+
+
+def _files_needed(snapshot: Path) -> Iterator[str]:
+    """Yield names, or patterns, of files that a snapshot of unknown origin lacks.
+
+    One that was being downloaded has some of its files, in any order: the index of weights in
+    several parts may be among those that are not there yet.
+    """
+    weights = _files(snapshot, _WEIGHTS)
+    indices = _files(snapshot, ("*.index.json",))
+    if not weights and not indices:
+        yield _WEIGHTS[0]
+    if not indices and any(_PART.fullmatch(path.name) for path in weights):
+        yield "*.index.json"
+    if not _files(snapshot, _TOKENIZERS):
+        yield _TOKENIZERS[0]
+
+
+def _files(folder: Path, patterns: Iterable[str]) -> list[Path]:
+    return [path for one in patterns for path in folder.glob(one) if path.is_file()]

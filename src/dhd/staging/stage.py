@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -13,7 +15,13 @@ from dhd.config.models import VllmModel
 from dhd.errors import ModelError
 from dhd.files import replacing
 from dhd.staging.fetch import check_pinned, download
-from dhd.staging.locate import is_repository, weights_folder
+from dhd.staging.locate import (
+    cache_folders,
+    completion_note,
+    is_repository,
+    snapshot_folder,
+    weights_folder,
+)
 from dhd.staging.verify import model_checksums
 
 
@@ -66,15 +74,23 @@ def stage_model(study: Study, key: str, out: Path) -> str:
 
 
 def _folder(key: str, model: VllmModel, model_folder: str | None) -> Path:
-    """Return a model's folder, after fetching what is missing of a repository."""
+    """Return a model's folder, after fetching what is missing of a repository.
+
+    The hub alone knows what an unfinished download lacks. It is not asked about one that is
+    known to be complete, nor about a cache of others, where nothing could be added.
+    """
     if not is_repository(model):
         return weights_folder(model, model_folder)
     check_pinned(key, model)
-    try:
-        return weights_folder(model, model_folder)
-    except ModelError:
-        download(model, model_folder)
-        return weights_folder(model, model_folder)
+    found = snapshot_folder(model, model_folder)
+    cache = cache_folders(model_folder)[0] if found is None else found.parents[2]
+    if found is not None and (
+        completion_note(found).exists() or not os.access(found.parents[1], os.W_OK)
+    ):
+        with contextlib.suppress(ModelError):
+            return weights_folder(model, model_folder)
+    download(model, cache)
+    return weights_folder(model, model_folder)
 
 
 def _write(note: Mapping[str, Any], out: Path) -> None:

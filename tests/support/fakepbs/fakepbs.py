@@ -3,7 +3,8 @@
 
 It enforces PBS Pro's syntax and the queue rules of a machine (``$FAKEPBS_MACHINE``, polaris or
 sophia); its state lies in ``$FAKEPBS_DIR``. See ``server.py`` for the other variables. A file
-``outage`` there, with a time in epoch seconds, makes all clients fail until then.
+``outage`` there, with a time in epoch seconds, makes all clients fail until then; a file
+``break_off`` lets the next qsub break off although its job is queued.
 """
 
 from __future__ import annotations
@@ -65,9 +66,9 @@ def qstat(arguments: list[str]) -> int:
 def qselect(arguments: list[str]) -> int:
     """Print the ids of jobs that are queued or running."""
     check_outage("qselect")
-    getopt.gnu_getopt(arguments, "u:")
+    criteria = dict(getopt.gnu_getopt(arguments, "u:N:")[0])
     for number, job in sorted(all_jobs().items()):
-        if job["job_state"] != "F":
+        if job["job_state"] != "F" and criteria.get("-N", job["Job_Name"]) == job["Job_Name"]:
             print(f"{number}.{MACHINE.server}")
     return 0
 

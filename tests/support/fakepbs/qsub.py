@@ -48,6 +48,10 @@ def qsub(arguments: list[str]) -> None:
         stderr=(FOLDER / "mom.log").open("a"),
         cwd="/",
     )
+    breaks_off = FOLDER / "break_off"
+    if breaks_off.exists():
+        breaks_off.unlink()
+        fail("qsub: End of File", 1)
     print(f"{number}.{MACHINE.server}")
 
 
