@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import fcntl
 import json
 import os
@@ -19,9 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dhd.errors import JournalError
+from dhd.files import NO_FLOCK
 
-#: What ``flock`` says on file systems that do not have it.
-_NO_FLOCK = frozenset({errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK})
 #: Heartbeats in a row at which the owner file cannot be read before it counts as taken away.
 _MISSES = 3
 
@@ -78,7 +76,7 @@ class ShardLock:
             self._close()
             return False
         except OSError as error:
-            if error.errno not in _NO_FLOCK:
+            if error.errno not in NO_FLOCK:
                 raise
         is_mine = False
         try:
