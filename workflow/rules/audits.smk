@@ -29,10 +29,10 @@ rule audit_benchmark:
         PATHS.bundle("audits", "{evaluator}", "{benchmark}.evaluations.parquet"),
     log:
         PATHS.folder / "logs" / "audit_benchmark" / "{evaluator}" / "{benchmark}.log",
+    retries: RETRIES
     conda:
         "../../envs/vllm.yaml"
     threads: job_threads(audit_job)
-    retries: RETRIES
     resources:
         **resources_of(audit_job),
     params:

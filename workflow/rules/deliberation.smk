@@ -16,10 +16,10 @@ rule deliberate_bundle:
         / "{model}"
         / "{benchmark}"
         / "{bundle}.log",
+    retries: RETRIES
     conda:
         "../../envs/vllm.yaml"
     threads: job_threads(deliberation_job)
-    retries: RETRIES
     resources:
         **resources_of(deliberation_job),
     params:

@@ -12,10 +12,10 @@ rule judge_bundle:
         / "{part}"
         / "{benchmark}"
         / "{bundle}.log",
+    retries: RETRIES
     conda:
         "../../envs/vllm.yaml"
     threads: job_threads(judging_job)
-    retries: RETRIES
     resources:
         **resources_of(judging_job),
     params:

@@ -34,10 +34,10 @@ rule run_protocols:
         / "{model}"
         / "{benchmark}"
         / "{bundle}.log",
+    retries: RETRIES
     conda:
         "../../envs/vllm.yaml"
     threads: job_threads(protocol_job)
-    retries: RETRIES
     resources:
         **resources_of(protocol_job),
     params:

@@ -99,10 +99,10 @@ rule replay_bundle:
         / "{integrator}"
         / "{benchmark}"
         / "{bundle}.log",
+    retries: RETRIES
     conda:
         "../../envs/vllm.yaml"
     threads: job_threads(replay_job)
-    retries: RETRIES
     resources:
         **resources_of(replay_job),
     params:
