@@ -24,7 +24,8 @@ def check_pinned(key: str, model: VllmModel) -> None:
     if not _COMMIT.fullmatch(model.revision):
         raise ConfigError(
             f"models.{key}.revision = {model.revision!r}: give the 40-hex commit to use, e.g. from "
-            f"`git ls-remote https://huggingface.co/{model.path} HEAD`"
+            f"`git ls-remote https://huggingface.co/{model.path} HEAD`; a model of your own is a "
+            f"folder, and {model.path} is none here (the demo's comes with `make model`)"
         )
 
 
