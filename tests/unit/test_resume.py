@@ -11,7 +11,12 @@ from dhd.cli import main
 from dhd.errors import ConfigError, SchedulerError
 from dhd.schedulers import resume as module
 from dhd.schedulers.base import SchedulerJob
-from dhd.schedulers.controller import note_controller, other_controller
+from dhd.schedulers.controller import (
+    controller_of,
+    forget_controllers,
+    note_controller,
+    other_controller,
+)
 from dhd.schedulers.resume import end_orphans, profile_site
 
 JOBS = [SchedulerJob("1.s", "dhd.a.1", "running"), SchedulerJob("2.s", "dhd.b.2", "queued")]
@@ -30,8 +35,10 @@ def test_the_profiles_name_their_sites(
 
 def note(folder: Path, *, host: str, pid: int, locked: bool) -> None:
     state = folder / ".snakemake"
-    (state / "locks").mkdir(parents=True)
-    (state / "dhd-controller.json").write_text(f'{{"host": "{host}", "pid": {pid}}}')
+    (state / "locks").mkdir(parents=True, exist_ok=True)
+    (state / "dhd-controllers").mkdir(exist_ok=True)
+    text = f'{{"host": "{host}", "pid": {pid}}}'
+    (state / "dhd-controllers" / f"{host}-{pid}.json").write_text(text)
     if locked:
         (state / "locks" / "0.input.lock").touch()
 
@@ -58,14 +65,26 @@ def test_a_killed_controller_of_this_host_is_gone(tmp_path: Path) -> None:
 
 def test_a_torn_note_is_no_controller(tmp_path: Path) -> None:
     note(tmp_path, host="elsewhere", pid=77, locked=True)
-    (tmp_path / ".snakemake" / "dhd-controller.json").write_text('{"host": ')
+    (tmp_path / ".snakemake" / "dhd-controllers" / "elsewhere-77.json").write_text('{"host": ')
     assert other_controller(tmp_path) is None
 
 
 def test_a_controller_notes_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     note_controller()
-    assert str(os.getpid()) in (tmp_path / ".snakemake" / "dhd-controller.json").read_text()
+    assert str(os.getpid()) in controller_of(tmp_path)
+    (tmp_path / ".snakemake" / "locks").mkdir()
+    (tmp_path / ".snakemake" / "locks" / "0.input.lock").touch()
+    assert other_controller(tmp_path) is None  # this process is no Snakemake
+    forget_controllers(tmp_path)
+
+
+def test_a_run_that_ended_does_not_hide_one_that_lives(tmp_path: Path) -> None:
+    note(tmp_path, host="elsewhere", pid=77, locked=True)
+    note(tmp_path, host=socket.gethostname(), pid=os.getpid(), locked=True)
+    assert other_controller(tmp_path) == "process 77 on elsewhere"
+    forget_controllers(tmp_path)
+    assert other_controller(tmp_path) is None
 
 
 class Cluster:

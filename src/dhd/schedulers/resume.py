@@ -12,7 +12,7 @@ from pathlib import Path
 from dhd.config.reading import read_yaml
 from dhd.errors import ConfigError, SchedulerError
 from dhd.schedulers.base import Scheduler, SchedulerJob, scheduler
-from dhd.schedulers.controller import other_controller
+from dhd.schedulers.controller import forget_controllers, other_controller
 from dhd.sites.load import read_site
 
 _CANCELLED_WITHIN_S = 300.0
@@ -47,6 +47,7 @@ def resume(profile: str, arguments: Sequence[str], *, is_gone: bool = False) -> 
             f"{folder}: Snakemake seems to run here ({other}); stop it first, or, when it is gone "
             "for sure, add --controller-is-gone"
         )
+    forget_controllers(folder)
     site = profile_site(profile)
     if site is not None:
         end_orphans(scheduler(read_site(site, folder).scheduler), folder)
