@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -14,12 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from support.studies import PROJECT_ROOT, SCRIPTED, write_problems
+from support.project_copy import copy_project, write_yaml
+from support.studies import PROJECT_ROOT
 
 STAND_IN = PROJECT_ROOT / "tests" / "support" / "fakepbs" / "bin"
-_COPIED = ("Snakefile", "workflow", "profiles", "polaris", "sophia")
 _SITES = {
     "polaris": {"queue": "preemptable", "gpus_per_node": 4, "gpu_memory_gb": 40},
     "sophia": {"queue": "by-node", "gpus_per_node": 8, "gpu_memory_gb": 40},
@@ -133,27 +130,14 @@ def make_study(
     **sections: Any,
 ) -> PbsStudy:
     """Make a project folder whose paper's study is a small scripted one of two-problem shards."""
-    folder.mkdir(parents=True)
-    for name in _COPIED:
-        source = PROJECT_ROOT / name
-        if source.is_dir() and not source.is_symlink():
-            shutil.copytree(source, folder / name, symlinks=True)
-        else:
-            shutil.copy2(source, folder / name, follow_symlinks=False)
-    (folder / "resources").symlink_to(PROJECT_ROOT / "resources")
-    (folder / "envs").symlink_to(PROJECT_ROOT / "envs")
-    (folder / "config").mkdir()
-    write_problems(folder / "problems.jsonl", problems)
-    _write(folder / "config" / "models.yaml", {"models": models or {"m": {"engine": "scripted"}}})
-    study = {
-        "models_file": "config/models.yaml",
-        "families": {"alpha": {"actor": "m"}},
-        "benchmarks": {"sums": {"loader": "user", "path": "problems.jsonl"}},
-        "judging": {"method": "rules"},
-        "shards": {"problems": 2},
-        "bundles": {"deliberation_shards": 2, "judging_shards": 6},
-    }
-    _write(folder / "config" / "paper.yaml", SCRIPTED | study | sections)
+    copy_project(
+        folder,
+        ("polaris", "sophia"),
+        problems=problems,
+        models=models or {"m": {"engine": "scripted"}},
+        judging_shards=6,
+        sections=sections,
+    )
     settings = {
         "scheduler": "pbs",
         "account": "test-project",
@@ -164,12 +148,10 @@ def make_study(
         "environment": {"PYTHONPATH": str(PROJECT_ROOT / "src")},
         "launcher": "mpiexec -n {nodes} --ppn 1 --cpu-bind depth",
     }
-    _write(folder / "profiles" / machine / "site.yaml", settings | _SITES[machine] | (site or {}))
+    write_yaml(
+        folder / "profiles" / machine / "site.yaml", settings | _SITES[machine] | (site or {})
+    )
     profile = folder / "profiles" / machine / "config.v9+.yaml"
     text = profile.read_text().replace("status-checks: 20\n", "status-checks: 1\n")
     profile.write_text(text.replace("latency-wait: 60", "latency-wait: 10"))
     return PbsStudy(folder, machine)
-
-
-def _write(path: Path, content: dict[str, Any]) -> None:
-    path.write_text(yaml.safe_dump(content))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,9 +15,8 @@ from typing import Any
 
 import yaml
 
-from support.studies import PROJECT_ROOT, SCRIPTED, write_problems
-
-_COPIED = ("Snakefile", "workflow", "profiles", "slurm")
+from support.project_copy import copy_project, write_yaml
+from support.studies import PROJECT_ROOT
 
 
 @dataclass(frozen=True)
@@ -123,27 +121,14 @@ def make_study(
     **sections: Any,
 ) -> SlurmStudy:
     """Make a project folder whose paper's study is a small scripted one of two-problem shards."""
-    folder.mkdir(parents=True)
-    for name in _COPIED:
-        source = PROJECT_ROOT / name
-        if source.is_dir() and not source.is_symlink():
-            shutil.copytree(source, folder / name, symlinks=True)
-        else:
-            shutil.copy2(source, folder / name, follow_symlinks=False)
-    (folder / "resources").symlink_to(PROJECT_ROOT / "resources")
-    (folder / "envs").symlink_to(PROJECT_ROOT / "envs")
-    (folder / "config").mkdir()
-    write_problems(folder / "problems.jsonl", problems)
-    _write(folder / "config" / "models.yaml", {"models": models})
-    study = {
-        "models_file": "config/models.yaml",
-        "families": {"alpha": {"actor": "m"}},
-        "benchmarks": {"sums": {"loader": "user", "path": "problems.jsonl"}},
-        "judging": {"method": "rules"},
-        "shards": {"problems": 2},
-        "bundles": {"deliberation_shards": 2, "judging_shards": 4},
-    }
-    _write(folder / "config" / "paper.yaml", SCRIPTED | study | sections)
+    copy_project(
+        folder,
+        ("slurm",),
+        problems=problems,
+        models=models,
+        judging_shards=4,
+        sections=sections,
+    )
     profile = folder / "profiles" / "slurm"
     settings = yaml.safe_load((profile / "site.yaml").read_text()) | {
         # ACCOUNTING=1 starts the tests' Slurm with accounting, where jobs name who pays.
@@ -154,14 +139,10 @@ def make_study(
         "memory_gb": 1,
         "model_folder": None,
     }
-    _write(profile / "site.yaml", settings | (site or {}))
+    write_yaml(profile / "site.yaml", settings | (site or {}))
     # The tests look at jobs sooner than a user has to.
     config = (profile / "config.v9+.yaml").read_text()
     config = config.replace("status-checks: 60\n", "status-checks: 9\n")
     config = config.replace("latency-wait: 60", "latency-wait: 10")
     (profile / "config.v9+.yaml").write_text(config)
     return SlurmStudy(folder)
-
-
-def _write(path: Path, content: dict[str, Any]) -> None:
-    path.write_text(yaml.safe_dump(content))
