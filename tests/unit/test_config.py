@@ -8,7 +8,6 @@ import pytest
 import yaml
 
 from dhd.config.load import load_study, load_study_file
-from dhd.config.schema import schema_files
 from dhd.errors import ConfigError
 
 BASE: dict[str, Any] = {
@@ -141,9 +140,3 @@ def test_broken_yaml_is_named(tmp_path: Path) -> None:
     path.write_text("study: [")
     with pytest.raises(ConfigError, match=r"c\.yaml: not valid YAML"):
         load_study_file(path, root=tmp_path)
-
-
-def test_the_committed_schemas_are_those_of_the_settings(project_root: Path) -> None:
-    for name, text in schema_files().items():
-        committed = (project_root / "workflow" / "schemas" / name).read_text(encoding="utf-8")
-        assert committed == text, f"run `dhd schema` to write {name} anew"

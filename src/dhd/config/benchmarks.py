@@ -63,16 +63,22 @@ class RemoteSettings(Strict):
     """
 
     repository: str | None = Field(
-        None, pattern=r"^[\w.-]+/[\w.-]+$", description="Hugging Face data set, owner/name."
+        None,
+        pattern=r"^[\w.-]+/[\w.-]+$",
+        description="Hugging Face data set, owner/name; null: the loader's own, or url.",
     )
     url: Annotated[str, AfterValidator(_web_address)] | None = Field(
-        None, description="Address of the folder with the files; {revision} is the commit."
+        None,
+        description="Address of the folder with the files, {revision} in place of the commit; "
+        "null: the loader's own, or repository.",
     )
     revision: str | None = Field(
-        None, pattern=r"^[0-9a-f]{40}$", description="Commit, 40 hex digits."
+        None,
+        pattern=r"^[0-9a-f]{40}$",
+        description="Commit, 40 hex digits; null: the loader's own.",
     )
     files: dict[FileName, Sha256] = Field(
-        default_factory=dict, description="File name: its sha256, 64 hex digits."
+        default={}, description="File name: its sha256, 64 hex digits; {}: the loader's own."
     )
 
     def resolve(self, upstream: Upstream | None) -> tuple[RemoteFile, ...]:
@@ -127,21 +133,31 @@ class BenchmarkSettings(Strict):
     ``expected_count`` counts after ``strata`` and before ``limit``.
     """
 
-    loader: LoaderName
-    path: str | None = Field(None, min_length=1, description="Local file or folder.")
-    remote: RemoteSettings | None = Field(None, description="Pinned files on the web.")
-    sha256: dict[FileName, Sha256] = Field(
-        default_factory=dict, description="Checksums of local files by name below `path`."
+    loader: LoaderName = Field(
+        description="Reader of the files: one for each of the paper's benchmarks; user for a JSONL "
+        "of your own (README, Your own problems)."
     )
-    limit: int | None = Field(None, gt=0, description="Use the first n problems only.")
+    path: str | None = Field(
+        None, min_length=1, description="Local file or folder; null where remote is given."
+    )
+    remote: RemoteSettings | None = Field(
+        None, description="Pinned files to download; null where path is given."
+    )
+    sha256: dict[FileName, Sha256] = Field(
+        default={}, description="sha256 of local files by name below path; others go unchecked."
+    )
+    limit: int | None = Field(None, gt=0, description="Use the first n problems only; null: all.")
     strata: list[str] | None = Field(
-        None, min_length=1, description="Use these strata only, e.g. [t9, t10] or [SeqQA]."
+        None,
+        min_length=1,
+        description="Use these strata only, e.g. [t9, t10] or [SeqQA]; null: all.",
     )
     expected_count: int | None = Field(
         None,
         gt=0,
         le=10_000_000,
-        description="Problems of a variant of the benchmark that is not the paper's.",
+        description="Problems that must be found, for a variant that is not the paper's; null: the "
+        "paper's number, and for user no check.",
     )
 
     @model_validator(mode="after")

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import Field
+
 from dhd.config.models import ModelSettings
 from dhd.config.reading import faults_text, read_yaml, validated
 from dhd.config.roles import Identifier
@@ -21,7 +23,9 @@ from dhd.sites.site import Site
 class ModelsFile(Strict):
     """The models file: all models by key."""
 
-    models: dict[Identifier, ModelSettings]
+    models: dict[Identifier, ModelSettings] = Field(
+        description="Models that studies may name, by a key of your own."
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,8 +57,8 @@ class PromptSettings(Strict):
         description="Order in which a hypothesizer writes the six fields of a message.",
     )
     field_max_chars: dict[LimitedField, Annotated[int, Field(gt=0)]] = Field(
-        default_factory=dict,
-        description="Most characters of a string in structured output; unlimited if absent.",
+        default={},
+        description="Most characters of a string in structured output; one not named: no limit.",
     )
     confidence_levels: list[str] = Field(
         default=["very low", "low", "medium", "high", "very high"],
@@ -70,7 +70,7 @@ class PromptSettings(Strict):
         description="Allow only letters of options, digits or numbers where the format has them.",
     )
     answer_patterns: dict[AnswerFormat, str] = Field(
-        default_factory=dict,
+        default={},
         description="Regular expression for the answers of a format, in place of its constraint.",
     )
     choice_answers: Literal["letters", "texts"] = Field(
@@ -80,7 +80,7 @@ class PromptSettings(Strict):
     multi_choice_count: int | None = Field(
         None,
         gt=0,
-        description="Options that every multi_choice answer names; any number if absent.",
+        description="Options that every multi_choice answer names; null: any number.",
     )
 
     @field_validator("field_order")

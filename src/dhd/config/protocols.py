@@ -27,10 +27,10 @@ class ProtocolsSettings(Strict):
         description="Protocols that run.",
     )
     families: list[Identifier] | None = Field(
-        None, min_length=1, description="Families that take part; all if absent."
+        None, min_length=1, description="Families that take part; null: all."
     )
     problems: _Count | None = Field(
-        None, description="Problems drawn from each benchmark by studies.seed; all if absent."
+        None, description="Problems drawn from each benchmark by studies.seed; null: all."
     )
     rounds: _Count = Field(3, description="Most outer rounds; a PASS ends a run.")
     review_cycles: _Count = Field(
@@ -45,16 +45,16 @@ class ProtocolsSettings(Strict):
         3, description="Tries for a plan, review, poll, statement, note, vote or hint to be read."
     )
     actor: RoleDecoding | None = Field(
-        None, description="Sampling of all solving roles; decoding.integrator if absent."
+        None, description="Sampling of all solving roles; null: as decoding.integrator."
     )
     hint_writer: Identifier | None = Field(
         None,
         description="Model that writes hints where judging.method is rules, which asks none; "
-        "the fixed hint if absent.",
+        "null: the fixed hint.",
     )
     alternate: bool | None = Field(
         None,
-        description="Ask actor and evaluator in jobs of their own that take turns. If absent, "
+        description="Ask actor and evaluator in jobs of their own that take turns; null: "
         "where both are different vLLM models, which cannot share a node's GPUs.",
     )
 

@@ -16,9 +16,11 @@ Identifier = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_.-]*$",
 class RoleDecoding(Strict):
     """Sampling settings of one role (paper Table 27)."""
 
-    temperature: float = Field(ge=0, le=2)
-    max_tokens: int = Field(gt=0, description="Output-token limit.")
-    top_p: float = Field(1.0, gt=0, le=1)
+    temperature: float = Field(ge=0, le=2, description="0 takes the likeliest token each time.")
+    max_tokens: int = Field(gt=0, description="Most output tokens of a call, reasoning included.")
+    top_p: float = Field(
+        1.0, gt=0, le=1, description="Sample among the likeliest tokens of this share; 1: all."
+    )
 
     def as_decoding(self) -> Decoding:
         """Return the settings as requests carry them."""

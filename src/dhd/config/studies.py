@@ -18,7 +18,9 @@ CaseCategory = Literal[
 ReplayStudy = Literal["repeats", "order", "integrator_swap", "masking"]
 """Studies that replay cached pools, in the order in which they can run."""
 
-_FAMILIES = Field(None, min_length=1, description="Families that take part; all if absent.")
+_FAMILIES = Field(
+    None, min_length=1, description="Families that take part; null: those of repeats, else all."
+)
 
 
 class RepeatsSettings(Strict):
@@ -29,7 +31,7 @@ class RepeatsSettings(Strict):
     families: list[Identifier] | None = _FAMILIES
     stratified: list[Identifier] | None = Field(
         None,
-        description="Benchmarks drawn in proportion to their strata; if absent, those of "
+        description="Benchmarks drawn in proportion to their strata; null: those of "
         "loader omni_math_2.",
     )
 
@@ -81,14 +83,26 @@ class StudiesSettings(Strict):
     integrator: RoleDecoding | None = Field(
         None,
         description="Sampling of the integrator in all replay studies, so that they match; "
-        "decoding.integrator if absent.",
+        "null: as decoding.integrator.",
     )
-    repeats: RepeatsSettings | None = None
-    order: OrderSettings | None = None
-    integrator_swap: IntegratorSwapSettings | None = None
-    masking: MaskingSettings | None = None
-    protocols: ProtocolsSettings | None = None
-    evaluators: EvaluatorsSettings | None = None
+    repeats: RepeatsSettings | None = Field(
+        None, description="Full-pool calls and removals, repeated in blocks; null: does not run."
+    )
+    order: OrderSettings | None = Field(
+        None, description="Repeats in a random call order; needs repeats; null: does not run."
+    )
+    integrator_swap: IntegratorSwapSettings | None = Field(
+        None, description="Pools before another family; needs repeats; null: does not run."
+    )
+    masking: MaskingSettings | None = Field(
+        None, description="Messages shown in part; needs repeats; null: does not run."
+    )
+    protocols: ProtocolsSettings | None = Field(
+        None, description="The four end-to-end protocols; null: does not run."
+    )
+    evaluators: EvaluatorsSettings | None = Field(
+        None, description="Audit of the evaluators; null: does not run."
+    )
 
     def named_models(self) -> dict[str, str]:
         """Return the models that the studies name themselves: key of the setting → model."""

@@ -24,17 +24,26 @@ class FamilySettings(Strict):
 class JudgingSettings(Strict):
     """How submissions are judged (paper, Evaluation Procedure)."""
 
-    method: Literal["rules", "llm", "rules_then_llm"]
-    evaluator: str | None = Field(None, description="Key of the evaluator's model.")
+    method: Literal["rules", "llm", "rules_then_llm"] = Field(
+        description="rules: compare by answer format; llm: ask the evaluator; rules_then_llm: ask "
+        "it only where rules cannot decide."
+    )
+    evaluator: str | None = Field(
+        None, description="Key of the evaluator's model in the models file; null with rules alone."
+    )
     shared_with: list[str] = Field(
-        default_factory=list,
+        default=[],
         description="Families whose actor is the evaluator's model, on purpose.",
     )
     share_identical_submissions: bool = Field(
-        True, description="Judge equal submissions of a problem once."
+        True, description="Judge equal submissions of a problem once; false: each on its own."
     )
-    comparison_limit_s: float = Field(5.0, gt=0, description="Time limit of one rule comparison.")
-    max_attempts: int = Field(3, gt=0, description="Tries for a verdict that can be parsed.")
+    comparison_limit_s: float = Field(
+        5.0, gt=0, description="Time limit of one comparison by rules, in seconds."
+    )
+    max_attempts: int = Field(
+        3, gt=0, description="Calls of the evaluator for a verdict that can be read."
+    )
 
     @model_validator(mode="after")
     def _evaluator_fits_method(self) -> JudgingSettings:
@@ -48,10 +57,19 @@ class JudgingSettings(Strict):
 class DecodingSettings(Strict):
     """Sampling settings of all roles; the defaults are the paper's (Table 27)."""
 
-    recruiter: RoleDecoding = RoleDecoding(temperature=0.0, max_tokens=2048)
-    hypothesizer: RoleDecoding = RoleDecoding(temperature=0.7, max_tokens=4096)
-    integrator: RoleDecoding = RoleDecoding(temperature=0.0, max_tokens=4096)
-    evaluator: RoleDecoding = RoleDecoding(temperature=0.0, max_tokens=4096)
+    recruiter: RoleDecoding = Field(
+        RoleDecoding(temperature=0.0, max_tokens=2048), description="Call for the five roles."
+    )
+    hypothesizer: RoleDecoding = Field(
+        RoleDecoding(temperature=0.7, max_tokens=4096), description="Calls for the five messages."
+    )
+    integrator: RoleDecoding = Field(
+        RoleDecoding(temperature=0.0, max_tokens=4096),
+        description="Calls for final answers, the independent solver's included.",
+    )
+    evaluator: RoleDecoding = Field(
+        RoleDecoding(temperature=0.0, max_tokens=4096), description="Calls for verdicts and hints."
+    )
 
     def by_role(self) -> dict[Role, Decoding]:
         """Return role → decoding."""
@@ -66,8 +84,12 @@ class DecodingSettings(Strict):
 class DeliberationSettings(Strict):
     """Retries of outputs that cannot be used."""
 
-    max_roster_attempts: int = Field(3, gt=0)
-    max_message_attempts: int = Field(3, gt=0)
+    max_roster_attempts: int = Field(
+        3, gt=0, description="Calls for a problem's five roles that can be read."
+    )
+    max_message_attempts: int = Field(
+        3, gt=0, description="Calls for a message that can be read, for each of the five."
+    )
     retry_temperature: float | None = Field(
         None,
         ge=0,
@@ -91,18 +113,18 @@ class JournalSettings(Strict):
         3, gt=0, description="Runs in which a failed request is asked before it stays failed."
     )
     drain_s: float = Field(
-        60.0, ge=0, description="Time for requests in flight to finish after SIGTERM."
+        60.0, ge=0, description="Seconds for requests in flight to finish after SIGTERM or Ctrl-C."
     )
     stale_after_s: float = Field(
-        180.0, gt=0, description="Age of a heartbeat after which another host's lock is void."
+        180.0, gt=0, description="Seconds without a heartbeat that void another host's lock."
     )
     walltime_margin_s: float = Field(
-        90.0, ge=0, description="Time before the end of a job's walltime that is kept for writing."
+        90.0, ge=0, description="Seconds before the end of a job's walltime kept for writing."
     )
     longest_request_s: float = Field(
         120.0,
         ge=0,
-        description="Time that a request is expected to take at most, until a job has seen one.",
+        description="Seconds that a request is taken to last at most, until a job has seen one.",
     )
 
 
@@ -115,13 +137,13 @@ class ShardSettings(Strict):
 class BundleSettings(Strict):
     """Unit of submission: the shards that one scheduler job takes, for each of its nodes."""
 
-    deliberation_shards: int = Field(8, gt=0)
-    judging_shards: int = Field(16, gt=0)
+    deliberation_shards: int = Field(8, gt=0, description="Shards of the scan in one job.")
+    judging_shards: int = Field(16, gt=0, description="Shards in one job that judges.")
     replay_shards: int = Field(
-        512, gt=0, description="A replay study draws few problems of a shard."
+        512, gt=0, description="Shards of a replay study in one job; it draws few problems of each."
     )
     protocol_shards: int = Field(
-        32, gt=0, description="A problem takes some 60 calls in the four protocols."
+        32, gt=0, description="Shards in one job of the protocols; a problem takes some 60 calls."
     )
 
 
@@ -130,19 +152,42 @@ class StudySettings(Strict):
 
     study: Identifier = Field(description="Name of the study and of its results folder.")
     seed: int = Field(20260814, ge=0, description="Seed of all requests.")
-    models_file: str = "config/models.yaml"
-    families: dict[Identifier, FamilySettings] = Field(min_length=1)
-    benchmarks: dict[Identifier, BenchmarkSettings] = Field(min_length=1)
-    judging: JudgingSettings
-    decoding: DecodingSettings = DecodingSettings()
-    prompts: PromptSettings = PromptSettings()
-    deliberation: DeliberationSettings = DeliberationSettings()
-    replay: ReplaySettings = ReplaySettings()
-    studies: StudiesSettings = StudiesSettings()
-    journal: JournalSettings = JournalSettings()
-    shards: ShardSettings = ShardSettings()
-    bundles: BundleSettings = BundleSettings()
-    analysis: AnalysisSettings = AnalysisSettings()
+    models_file: str = Field(
+        "config/models.yaml", description="File of the models that a study may name."
+    )
+    families: dict[Identifier, FamilySettings] = Field(
+        min_length=1, description="Families that write and replay messages, by a key of your own."
+    )
+    benchmarks: dict[Identifier, BenchmarkSettings] = Field(
+        min_length=1, description="Sets of problems, by a key of your own."
+    )
+    judging: JudgingSettings = Field(description="How submissions are judged.")
+    decoding: DecodingSettings = Field(
+        DecodingSettings(),
+        description="Sampling of each role; a role that is absent keeps its own.",
+    )
+    prompts: PromptSettings = Field(
+        PromptSettings(), description="Templates, and the form of structured answers."
+    )
+    deliberation: DeliberationSettings = Field(
+        DeliberationSettings(), description="Retries of rosters and messages."
+    )
+    replay: ReplaySettings = Field(
+        ReplaySettings(), description="Which integrator calls the scan makes."
+    )
+    studies: StudiesSettings = Field(
+        StudiesSettings(), description="Further studies; each that is absent does not run."
+    )
+    journal: JournalSettings = Field(
+        JournalSettings(), description="Failed requests, and the end of jobs."
+    )
+    shards: ShardSettings = Field(ShardSettings(), description="Problems of one unit of work.")
+    bundles: BundleSettings = Field(
+        BundleSettings(), description="Shards of one scheduler job, for each of its nodes."
+    )
+    analysis: AnalysisSettings = Field(
+        AnalysisSettings(), description="Statistics and display names; asks no model anew."
+    )
 
     def replay_pairs(self, study: ReplayStudy) -> tuple[tuple[str, str], ...]:
         """Return (family that wrote the pools, family that integrates) of a replay study.

@@ -21,7 +21,7 @@ class DifficultySettings(Strict):
     """
 
     ability: dict[str, float] = Field(
-        default_factory=lambda: {"default": 0.7},
+        default={"default": 0.7},
         description="Mean by benchmark; `default` for others. 0.7 solves 76 % of the problems.",
     )
     spread: float = Field(8.0, gt=0, description="Logits of one standard deviation of level.")
@@ -85,10 +85,10 @@ class FormatSettings(Strict):
 class LengthSettings(Strict):
     """Mean output tokens of each role, reasoning included; single calls vary around them."""
 
-    recruiter: int = Field(600, gt=0)
-    hypothesizer: int = Field(1800, gt=0)
-    integrator: int = Field(1600, gt=0)
-    evaluator: int = Field(250, gt=0)
+    recruiter: int = Field(600, gt=0, description="Mean tokens of a roster.")
+    hypothesizer: int = Field(1800, gt=0, description="Mean tokens of a message.")
+    integrator: int = Field(1600, gt=0, description="Mean tokens of all other solving calls.")
+    evaluator: int = Field(250, gt=0, description="Mean tokens of a verdict.")
     sd: float = Field(0.5, ge=0, description="Standard deviation of the logarithm of a length.")
     text_chars: int = Field(
         0, ge=0, description="Least characters of a free-text field; short texts are repeated."
