@@ -1,91 +1,25 @@
-"""The driver: what is asked, in which order, and what happens when things go wrong."""
+"""The driver: what is asked, in which order, by whom, and what happens when things go wrong."""
 
 import asyncio
 import errno
-import json
 import os
 import signal
-import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from dhd.driver import (
     EngineQueue,
-    Reports,
     Session,
     SessionLimits,
     ShardWork,
-    Stopped,
     replay_shards,
 )
 from dhd.errors import EngineError, IncompleteError, JournalError
 from dhd.journal import Journal, ShardLock
 from dhd.progress import Progress
-from dhd.requests import Completion, Decoding, Generate, ModelIdentity, Request, Turn
-
-MODEL = ModelIdentity("echo")
-
-
-class EchoEngine:
-    """Answers with the last turn's text; ``fail`` names the texts that it fails on."""
-
-    identity = MODEL
-
-    def __init__(self, capacity: int = 4, fail: Callable[[str], str | None] = lambda _: None):
-        self.capacity = capacity
-        self.fail = fail
-        self.asked: list[str] = []
-        self.most_in_flight = 0
-        self.closed = 0
-        self._in_flight: list[tuple[str, str]] = []
-
-    async def start(self) -> None:
-        pass
-
-    def submit(self, key: str, request: Request) -> None:
-        text = request.turns[-1].content
-        self.asked.append(text)
-        self._in_flight.append((key, text))
-        self.most_in_flight = max(self.most_in_flight, len(self._in_flight))
-
-    async def poll(self) -> list[Completion]:
-        key, text = self._in_flight.pop(0)
-        reason = self.fail(text)
-        if reason is not None:
-            return [Completion(key, "failed", reason=reason)]
-        return [Completion(key, "ok", text=text, answered_by="echo")]
-
-    async def close(self) -> None:
-        self.closed += 1
-
-
-def ask(text: str, draw: str = "") -> Request:
-    return Request("integrator", (Turn("user", text),), Decoding(0.0, 8), draw=draw)
-
-
-def work(folder: Path, name: str, *texts: str) -> ShardWork[str, list[str]]:
-    def task(text: str) -> Callable[[Generate], asyncio.Future[str]]:
-        async def solve(generate: Generate) -> str:
-            return (await generate(ask(text))).text or "nothing"
-
-        return solve  # type: ignore[return-value]
-
-    return ShardWork(name, folder / f"{name}.jsonl", [task(text) for text in texts], list)
-
-
-def run(
-    engine: EchoEngine,
-    *shards: ShardWork[str, list[str]],
-    max_attempts: int = 3,
-    max_outstanding: int = 8,
-) -> dict[str, list[str]]:
-    queue = EngineQueue(MODEL, lambda: engine, seed=1)
-    limits = SessionLimits(max_attempts=max_attempts, max_outstanding=max_outstanding, drain_s=5)
-    session: Session[str, list[str]] = Session({"integrator": queue}, limits, Progress("test", 1))
-    return session.run(shards)
+from dhd.requests import Completion, Generate
+from support.echo_engine import MODEL, EchoEngine, Steady, ask, limited, run, work
 
 
 def test_returns_results_in_the_order_of_tasks(tmp_path: Path) -> None:
@@ -142,7 +76,7 @@ def test_failures_leave_the_job_incomplete_until_tries_run_out(tmp_path: Path) -
     fail = EchoEngine(fail=lambda text: "timeout" if text == "b" else None)
     shard = work(tmp_path, "s1", "a", "b", "c")
     for _ in range(2):
-        with pytest.raises(IncompleteError, match=r"1 request\(s\) failed \(timeout ×1\)"):
+        with pytest.raises(IncompleteError, match=r"1 request failed \(timeout ×1\)"):
             run(fail, shard)
     assert run(fail, shard) == {"s1": ["a", "nothing", "c"]}
     assert fail.asked.count("b") == 3
@@ -173,18 +107,6 @@ def test_an_engine_that_cannot_start_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(EngineError, match="no such model folder"):
         run(broken := Broken(), work(tmp_path, "s1", "a"))
     assert broken.closed == 1
-
-
-def test_a_stop_in_the_middle_of_a_start_closes_the_engine(tmp_path: Path) -> None:
-    class Loading(EchoEngine):
-        async def start(self) -> None:
-            os.kill(os.getpid(), signal.SIGTERM)
-            await asyncio.sleep(60)
-
-    engine = Loading()
-    with pytest.raises(IncompleteError, match="stopped by SIGTERM"):
-        run(engine, work(tmp_path, "s1", "a"))
-    assert engine.closed == 1
 
 
 def test_a_disk_that_refuses_at_the_end_leaves_neither_shard_nor_engine_behind(
@@ -222,40 +144,6 @@ def test_an_error_in_a_problem_is_raised_not_swallowed(tmp_path: Path) -> None:
     assert len(Journal(tmp_path / "s1.jsonl")) == 1
 
 
-def test_sigterm_lets_requests_in_flight_finish_and_asks_nothing_new(tmp_path: Path) -> None:
-    class Slow(EchoEngine):
-        async def poll(self) -> list[Completion]:
-            if len(self.asked) == 4 and len(self._in_flight) == 4:
-                os.kill(os.getpid(), signal.SIGTERM)
-            await asyncio.sleep(0.02)
-            return await super().poll()
-
-    engine = Slow(capacity=4)
-    shards = [work(tmp_path, "s1", *"abcdefgh"), work(tmp_path, "s2", *"ijkl")]
-    with pytest.raises(IncompleteError, match="stopped by SIGTERM with 0 of 2 shards"):
-        run(engine, *shards, max_outstanding=6)
-    asked = list(engine.asked)
-    assert len(Journal(tmp_path / "s1.jsonl")) == len(asked)
-    second = EchoEngine()
-    assert run(second, *shards) == {"s1": list("abcdefgh"), "s2": list("ijkl")}
-    assert sorted(asked + second.asked) == list("abcdefghijkl")
-
-
-def test_a_drain_ends_at_its_limit(tmp_path: Path) -> None:
-    class Stuck(EchoEngine):
-        async def poll(self) -> list[Completion]:
-            os.kill(os.getpid(), signal.SIGTERM)
-            await asyncio.sleep(60)
-            return []
-
-    queue = EngineQueue(MODEL, Stuck, seed=1)
-    session: Session[str, list[str]] = Session(
-        {"integrator": queue}, SessionLimits(drain_s=0.2), Progress("test", 1)
-    )
-    with pytest.raises(IncompleteError, match="stopped by SIGTERM"):
-        session.run([work(tmp_path, "s1", "a")])
-
-
 def test_waits_for_a_shard_that_another_job_holds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -272,67 +160,6 @@ def test_waits_for_a_shard_that_another_job_holds(
     engine = Releasing()
     assert run(engine, *shards) == {"s1": ["a"], "s2": ["b"]}
     assert engine.asked == ["b", "a"]
-
-
-def limited(
-    engine: EchoEngine, shards: list[ShardWork[str, list[str]]], **settings: Any
-) -> tuple[dict[str, list[str]], EngineQueue]:
-    """Run shards within limits; return the results and the queue."""
-    queue = EngineQueue(MODEL, lambda: engine, seed=1, gpus=4)
-    options = {name: settings.pop(name) for name in ("peers", "reports") if name in settings}
-    session: Session[str, list[str]] = Session(
-        {"integrator": queue}, SessionLimits(**settings), Progress("test", 1), **options
-    )
-    return session.run(shards), queue
-
-
-class Steady(EchoEngine):
-    """Takes a fifth of a second for every answer."""
-
-    async def poll(self) -> list[Completion]:
-        await asyncio.sleep(0.2)
-        return await super().poll()
-
-
-def test_nothing_is_asked_that_could_not_be_answered_in_time(tmp_path: Path) -> None:
-    engine = EchoEngine()
-    with pytest.raises(IncompleteError, match="the end of its walltime with 0 of 1 shards"):
-        limited(
-            engine,
-            [work(tmp_path, "s1", "a")],
-            deadline=time.time() + 60,
-            longest_request_s=61,
-        )
-    assert not engine.asked
-
-
-def test_a_job_near_its_end_finishes_what_it_asked(tmp_path: Path) -> None:
-    shards = [work(tmp_path, f"s{n}", *(f"{n}{letter}" for letter in "abcdef")) for n in range(9)]
-    engine = Steady(capacity=1)
-    begun = time.time()
-    with pytest.raises(IncompleteError, match="the end of its walltime"):
-        limited(engine, shards, deadline=begun + 3, longest_request_s=1.0, drain_s=0)
-    assert time.time() - begun < 3
-    answered = sum(len(Journal(shard.journal)) for shard in shards)
-    assert answered == len(engine.asked) >= 5
-
-
-def test_the_longest_request_so_far_says_what_the_next_may_take() -> None:
-    queue = EngineQueue(MODEL, EchoEngine, seed=1)
-    assert queue.expected_s(120) == 120
-    queue.longest_s, queue.counts.ok = 7.0, 31
-    assert queue.expected_s(120) == 120
-    queue.counts.ok = 32
-    assert queue.expected_s(120) == 7
-    queue._in_flight["k"] = time.monotonic() - 50
-    assert queue.expected_s(120) == pytest.approx(50, abs=1)
-
-
-def test_a_job_that_finds_everything_needs_no_time(tmp_path: Path) -> None:
-    shards = [work(tmp_path, "s1", "a", "b")]
-    first = run(EchoEngine(), *shards)
-    again, _ = limited(EchoEngine(), shards, deadline=time.time() + 5, longest_request_s=100)
-    assert again == first
 
 
 class Others:
@@ -378,50 +205,6 @@ def test_a_worker_holds_no_more_than_its_share_and_single_shards_at_the_end(
     assert set(held[-5:]) == {1}
 
 
-def test_status_files_say_what_was_done(tmp_path: Path) -> None:
-    fail = EchoEngine(fail=lambda text: "prompt_too_long" if text == "b" else None)
-    shard = work(tmp_path, "s1", "a", "b", "c")
-    reports = Reports("deliberation/oss/jeebench", "digest", tmp_path / "status")
-    limited(fail, [shard], reports=reports)
-    status = json.loads(shard.journal.with_suffix(".status").read_text())
-    assert abs(status.pop("updated") - time.time()) < 60
-    assert status == {
-        "state": "done",
-        "stage": "deliberation/oss/jeebench",
-        "settings": "digest",
-        "problems": 3,
-        "problems_done": 3,
-        "expected": None,
-        "answered": 2,
-        "failed": {"prompt_too_long": 1},
-        "prompt_tokens": 0,
-        "cached_tokens": 0,
-        "completion_tokens": 0,
-    }
-    (path,) = (tmp_path / "status").glob("*.json")
-    engine = json.loads(path.read_text())
-    assert engine["begun"] <= engine["updated"]
-    assert (engine["ended"], engine["answered"], engine["gpus"]) == (True, 2, 4)
-    assert engine["model"] == "echo"
-
-
-def test_a_stopped_shard_says_so_and_no_engine_leaves_no_engine_file(tmp_path: Path) -> None:
-    shard = work(tmp_path, "s1", "a", "b")
-    reports = Reports("stage", "", tmp_path / "status")
-    with pytest.raises(IncompleteError):
-        limited(EchoEngine(), [shard], reports=reports, deadline=time.time())
-    status = json.loads(shard.journal.with_suffix(".status").read_text())
-    assert (status["state"], status["problems_done"], status["answered"]) == ("stopped", 0, 0)
-    assert not (tmp_path / "status").exists()
-
-
-def test_a_status_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
-    (tmp_path / "status").write_text("a file where the folder should be")
-    shard = work(tmp_path, "s1", "a")
-    results, _ = limited(EchoEngine(), [shard], reports=Reports("x", "", tmp_path / "status"))
-    assert results == {"s1": ["a"]}
-
-
 def test_journals_alone_give_the_finished_shards(tmp_path: Path) -> None:
     fail = EchoEngine(fail=lambda text: "timeout" if text == "b" else None)
     shards = [work(tmp_path, "s1", "a"), work(tmp_path, "s2", "b", "c"), work(tmp_path, "s3", "d")]
@@ -434,13 +217,3 @@ def test_journals_alone_give_the_finished_shards(tmp_path: Path) -> None:
     after = replay_shards(shards, queues, max_attempts=3, accept_failed=True)
     assert after.outputs == {"s1": ["a"], "s2": ["nothing", "c"]}
     assert list(after.retryable.values()) == ["timeout"]
-
-
-def test_a_request_whose_time_is_over_is_not_asked() -> None:
-    async def ask_late() -> None:
-        queue = EngineQueue(MODEL, EchoEngine, seed=1)
-        queue.is_too_late = lambda: True
-        await queue.ask(ask("a"), Journal(Path("nowhere.jsonl")))
-
-    with pytest.raises(Stopped):
-        asyncio.run(ask_late())

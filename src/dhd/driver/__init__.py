@@ -3,8 +3,8 @@
 from dhd.driver.elsewhere import Elsewhere, JournalQueue
 from dhd.driver.queue import EngineQueue, Stopped
 from dhd.driver.replay import Replayed, replay_shards
-from dhd.driver.session import Session, raise_if_retryable
-from dhd.driver.work import Peers, Reports, SessionLimits, ShardWork
+from dhd.driver.session import Session
+from dhd.driver.work import Peers, Reports, SessionLimits, ShardWork, raise_if_retryable
 
 __all__ = [
     "Elsewhere",

@@ -77,6 +77,8 @@ class EngineQueue:
     ----------
     begun
         When the engine was started, in seconds since the epoch; None where it was not.
+    first_asked
+        When the engine was given its first request, on the monotonic clock; None before that.
     longest_s
         Longest time that the engine took for a request.
     """
@@ -88,6 +90,7 @@ class EngineQueue:
         self.gpus = gpus
         self.counts = QueueCounts()
         self.begun: float | None = None
+        self.first_asked: float | None = None
         self.longest_s = 0.0
         self.on_change: Callable[[], None] = lambda: None
         self.is_filling: Callable[[], bool] = lambda: False
@@ -112,6 +115,11 @@ class EngineQueue:
     def in_flight(self) -> int:
         """Return how many requests the engine has."""
         return len(self._in_flight)
+
+    @property
+    def is_draining(self) -> bool:
+        """Return whether nothing new is asked any more."""
+        return self._is_draining
 
     def expected_s(self, unseen_s: float) -> float:
         """Return the time that a request asked now may take: the longest so far.
@@ -182,7 +190,8 @@ class EngineQueue:
             await self._settle()
             while self._heap and len(self._in_flight) < engine.capacity:
                 key = heapq.heappop(self._heap)[2]
-                self._in_flight[key] = time.monotonic()
+                self._in_flight[key] = now = time.monotonic()
+                self.first_asked = self.first_asked or now
                 self.counts.asked += 1
                 engine.submit(key, self._waiting[key].request)
             if self._in_flight:

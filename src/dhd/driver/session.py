@@ -11,17 +11,25 @@ import asyncio
 import contextlib
 import signal
 import time
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Generic
 
 from dhd.driver.queue import EngineQueue, Stopped
 from dhd.driver.shards import OpenShard, ShardDesk
 from dhd.driver.status import EngineStatus
-from dhd.driver.work import Output, Peers, Reports, Result, SessionLimits, ShardWork
+from dhd.driver.work import (
+    Output,
+    Peers,
+    Reports,
+    Result,
+    SessionLimits,
+    ShardWork,
+    raise_if_retryable,
+)
 from dhd.errors import IncompleteError
 from dhd.progress import Progress
 from dhd.requests import Completion, Request, Role
+from dhd.wording import number_of
 
 _TICK_S = 0.5
 _SYNC_EVERY_S = 2.0
@@ -56,7 +64,7 @@ class Session(Generic[Result, Output]):
         reports: Reports | None = None,
     ) -> None:
         self._queues = queues
-        self._distinct = list({id(queue): queue for queue in queues.values()}.values())
+        self._distinct = list(dict.fromkeys(queues.values()))
         self._limits = limits
         self._progress = progress
         self._peers = peers
@@ -134,9 +142,9 @@ class Session(Generic[Result, Output]):
         self._drain_ends = min(self._drain_ends, time.monotonic() + left_s)
         if self._stopped_by is None:
             self._stopped_by = reason
-            self._progress.say(f"{what}: finishing what is in flight")
             for queue in self._distinct:
                 queue.drain()
+            self._progress.say_stop(what, self._distinct, left_s)
             self._changed.set()
 
     def _is_too_late(self) -> bool:
@@ -214,7 +222,7 @@ class Session(Generic[Result, Output]):
                 if time.monotonic() >= say_next:
                     say_next = time.monotonic() + _SAY_LOCKED_EVERY_S
                     held = self._desk.waiting
-                    self._progress.say(f"{held} shard(s) held by other jobs; waiting for them")
+                    self._progress.say(f"waiting for {number_of(held, 'shard')} of other jobs")
             self._is_filling = False
             await self._pause()
         return None
@@ -273,28 +281,3 @@ class Session(Generic[Result, Output]):
                 "finished; all finished requests are in the journal: run the same command again"
             )
         raise_if_retryable(self._retryable, self._limits.max_attempts)
-
-
-def raise_if_retryable(reasons: Mapping[str, str], max_attempts: int) -> None:
-    """Raise when requests failed that a later run asks again.
-
-    Parameters
-    ----------
-    reasons
-        Why each such request failed, by its key.
-    max_attempts
-        Runs in which a request is asked before it stays failed.
-
-    Raises
-    ------
-    IncompleteError
-        With the reasons and how often each occurred.
-    """
-    if reasons:
-        counted = ", ".join(
-            f"{reason} ×{n}" for reason, n in Counter(reasons.values()).most_common()
-        )
-        raise IncompleteError(
-            f"{len(reasons)} request(s) failed ({counted}); run the same command again to ask "
-            f"them once more (journal.max_attempts = {max_attempts})"
-        )

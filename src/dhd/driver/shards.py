@@ -9,7 +9,7 @@ from typing import Generic
 
 from dhd.driver.status import ShardStatus, State
 from dhd.driver.work import Output, Peers, Reports, Result, SessionLimits, ShardWork
-from dhd.journal import Journal, ShardLock
+from dhd.journal import Journal, ShardLock, Witness
 
 _TURNS_LEFT = 2
 """A worker holds no more shards than it would get in this many further equal shares of what is
@@ -60,6 +60,7 @@ class ShardDesk(Generic[Result, Output]):
         self._peers = peers
         self._reports = reports
         self._finished_by_peers = 0
+        self._witness = Witness()
         self.open: dict[str, OpenShard[Result, Output]] = {}
         self.outputs: dict[str, Output] = {}
 
@@ -143,7 +144,9 @@ class ShardDesk(Generic[Result, Output]):
                 shard.status.update("running", len(shard.results))
 
     def _try_open(self, work: ShardWork[Result, Output]) -> OpenShard[Result, Output] | None:
-        lock = ShardLock(work.journal, stale_after_s=self._limits.stale_after_s)
+        lock = ShardLock(
+            work.journal, stale_after_s=self._limits.stale_after_s, witness=self._witness
+        )
         if not lock.acquire():
             return None
         if self._peers is not None and self._peers.has_finished(work.name):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
+from dhd.errors import IncompleteError
 from dhd.requests import Generate
+from dhd.wording import number_of
 
 Result = TypeVar("Result")
 Output = TypeVar("Output")
@@ -102,3 +105,27 @@ class Peers(Protocol):
 
     def finish(self, name: str) -> None:
         """Tell the others that a shard is finished."""
+
+
+def raise_if_retryable(reasons: Mapping[str, str], max_attempts: int) -> None:
+    """Raise when requests failed that a later run asks again.
+
+    Parameters
+    ----------
+    reasons
+        Why each such request failed, by its key.
+    max_attempts
+        Runs in which a request is asked before it stays failed.
+
+    Raises
+    ------
+    IncompleteError
+        With the reasons and how often each occurred.
+    """
+    if reasons:
+        common = Counter(reasons.values()).most_common()
+        counted = ", ".join(f"{reason} ×{n}" for reason, n in common)
+        raise IncompleteError(
+            f"{number_of(len(reasons), 'request')} failed ({counted}); run the same command again "
+            f"to ask once more (journal.max_attempts = {max_attempts})"
+        )

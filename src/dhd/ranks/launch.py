@@ -94,7 +94,8 @@ class Launch:
             time.sleep(_LOOK_EVERY_S)
             now, before, done = time.monotonic(), done, len(self._run.finished())
             if self._stopped_by is not None and not is_told:
-                self._say(f"{self._stopped_by} received: finishing what is in flight")
+                at_most = f"at most {settings.drain_s:.0f} s"
+                self._say(f"{self._stopped_by} received: finishing what is in flight, {at_most}")
                 self._run.stop()
                 is_told, ends_s = True, min(ends_s, now + settings.drain_s + _CLOSE_S)
             if done == self._shards > before:

@@ -19,6 +19,7 @@ from dhd.ranks.worker_job import WorkerJob
 from dhd.stages.bundle_job import Allocation, BundleJob
 from dhd.stages.session import job_queues
 from dhd.stages.specs import AnySpec
+from dhd.wording import number_of
 
 
 def lead(
@@ -97,7 +98,8 @@ def _work(
 
         launcher = [] if study.site is None else study.site.launch_command(allocation.nodes)
         launch = Launch(launcher, run, len(job.work), say)
-        where = f"{allocation.nodes} node(s), {per_node} engine(s) on each"
-        say(f"{len(job.work) - len(finished)} shard(s) for {where}")
+        nodes, each = number_of(allocation.nodes, "node"), number_of(per_node, "engine")
+        where = f"{nodes}, {each} on each"
+        say(f"{number_of(len(job.work) - len(finished), 'shard')} for {where}")
         launch.wait(settings, allocation.deadline)
         return launch
