@@ -13,7 +13,14 @@ from dhd.config.models import SimulatedModel
 from dhd.deliberation import Deliberation
 from dhd.problems import Problem
 from dhd.simulation.pools import PlantedPools, draw_pools, recorded_pools
-from dhd.simulation.power import PowerSettings, design_power, draw_blocks, separation_chances
+from dhd.simulation.power import (
+    KINDS,
+    PowerSettings,
+    design_power,
+    draw_blocks,
+    separation_chances,
+)
+from dhd.simulation.settings import FormatSettings, VerdictSettings
 from dhd.simulation.stand_ins import codes
 from dhd.stages.deliberate import scan_tables
 from support.simulated import asking, model, problem, scan, setup
@@ -76,7 +83,9 @@ def test_a_design_finds_planted_effects_and_more_blocks_find_more() -> None:
     assert many.power > 0.95
     assert many.blocked_problems > few.blocked_problems
     assert many.calls == 50 * 6 * 7
-    assert few.wrong_helpful == pytest.approx(50 * few.power + few.false_direction / 2, abs=0.5)
+    assert few.wrong_helpful.mean == pytest.approx(
+        50 * few.power + few.false_direction / 2, abs=0.5
+    )
 
 
 def test_without_effects_hardly_anything_is_selected() -> None:
@@ -85,6 +94,47 @@ def test_without_effects_hardly_anything_is_selected() -> None:
     assert np.isnan(found.power)
     assert found.blocked_problems < 0.5
     assert np.isnan(design_power(planted(0.6, 0.6), 5, 2, PowerSettings(draws=0)).blocked_problems)
+
+
+def observed_counts(
+    pools: PlantedPools, settings: PowerSettings, rng: np.random.Generator
+) -> list[int]:
+    """Return the counts of one study call by call: answered or not, right or not, then judged."""
+
+    def judged(right: np.ndarray) -> np.ndarray:
+        passes = np.where(right, 1 - settings.verdicts.false_fail, settings.verdicts.false_pass)
+        return np.asarray(rng.random(right.shape) < passes)
+
+    drawn = draw_blocks(pools, 5, rng)
+    answered = rng.random(drawn.outcomes.shape) >= settings.format.no_answer
+    outcomes = judged(drawn.outcomes == 1) & answered
+    seen = type(drawn)(**{**drawn.__dict__, "outcomes": outcomes.astype(np.int8)})
+    labels, is_right = separation(seen.differences, seen.valid), judged(pools.proposals == 1)
+    return [((labels == sign) & (is_right == right)).sum() for right in (0, 1) for sign in (1, -1)]
+
+
+def test_counts_are_those_of_studies_with_their_evaluators_errors() -> None:
+    """Means and ranges against studies drawn call by call; without the errors they differ."""
+    pools = draw_pools(model().world(), codes("scibench")[:200], seed=3)
+    settings = PowerSettings(
+        draws=0,
+        range_draws=400,
+        verdicts=VerdictSettings(false_pass=0.1, false_fail=0.1),
+        format=FormatSettings(no_answer=0.1),
+    )
+    expected = design_power(pools, 200, 5, settings)
+    rng = np.random.default_rng(9)
+    draws = 400
+    found = np.array([observed_counts(pools, settings, rng) for _ in range(draws)])
+    for place, kind in enumerate(KINDS):
+        count, drawn = getattr(expected, kind), found[:, place]
+        error = drawn.std() / np.sqrt(draws)
+        assert count.mean == pytest.approx(drawn.mean(), abs=4 * error + 0.3), kind
+        assert ((drawn >= count.low) & (drawn <= count.high)).mean() > 0.9, kind
+        assert count.low < count.mean < count.high
+    blind = design_power(pools, 200, 5, PowerSettings(draws=0, range_draws=0))
+    assert blind.correct_harmful.mean < 0.8 * expected.correct_harmful.mean
+    assert np.isnan(blind.correct_harmful.low)
 
 
 def test_repeats_of_the_engine_find_what_was_planted() -> None:

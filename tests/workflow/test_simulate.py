@@ -5,13 +5,17 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 
 from dhd.config.load import load_study
+from dhd.config.models import SimulatedModel
 from dhd.planning.assumptions import Assumptions
 from dhd.planning.plan import PlanRow, make_plan
+from dhd.records import load_records
 from dhd.simulation.files import write_stand_ins
+from dhd.simulation.pools import recorded_pools
 from support.studies import PROJECT_ROOT, snakemake
 
 pytestmark = [pytest.mark.workflow, pytest.mark.slow]
@@ -120,6 +124,37 @@ def test_the_plan_of_evaluations_is_what_was_asked(
         lines = asked(finished, f"audits/{model}")
         assert sum(row.calls for row in audit) == pytest.approx(len(lines))
         assert tokens(audit, "prompt") == pytest.approx(logged(lines, "prompt"), rel=0.05)
+
+
+@pytest.mark.parametrize("family", ["oss", "gemma"])
+def test_repeats_are_right_as_often_as_planted(finished: Path, family: str) -> None:
+    """Every replay against its own chance; the two full pools of a block are drawn apart."""
+    study = load_study(short_config(finished), source="test", root=PROJECT_ROOT)
+    model = study.models[study.settings.families[family].actor]
+    evaluator = study.evaluator()
+    assert isinstance(model, SimulatedModel)
+    assert isinstance(evaluator, SimulatedModel)
+    records = load_records(finished / "results/simulate/records")
+    mine = records.messages[records.messages["model"] == family]
+    uids, pools = recorded_pools(model.world(), mine)
+    seen = pools.seen(evaluator.verdicts, model.format, np.random.default_rng(1))
+    chances = np.column_stack([seen.full, seen.removals])
+    rows = records.outcomes[
+        (records.outcomes["study"] == "repeats")
+        & (records.outcomes["model"] == family)
+        & records.outcomes["correct"].notna()
+    ]
+    assert len(rows) > 0.98 * REPEATED * 4 * 7 * len(BENCHMARKS)
+    places = [uids.index(uid) for uid in rows["problem_uid"]]
+    chance = chances[places, rows["message_index"].to_numpy(int)]
+    residual = rows["correct"].to_numpy(float) - chance
+    variance = chance * (1 - chance)
+    assert abs(residual.sum()) < 4 * np.sqrt(variance.sum())
+    table = rows.assign(residual=residual, variance=variance)
+    table = table[table["condition"] == "full"].astype({"problem_uid": str})
+    pairs = table.pivot(index=["problem_uid", "block"], columns="repeat").dropna()
+    product = pairs["residual"].prod(axis=1).sum()
+    assert abs(product) < 4 * np.sqrt(pairs["variance"].prod(axis=1).sum())
 
 
 def test_the_same_again_asks_nothing(finished: Path) -> None:

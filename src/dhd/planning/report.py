@@ -9,7 +9,7 @@ from typing import Final
 
 from dhd.files import replacing
 from dhd.planning.plan import PlanRow, summed
-from dhd.simulation.power import DesignPower
+from dhd.simulation.power import KINDS, DesignPower, Expected
 
 _PLAN_HEAD: Final = (
     "part", "stage", "family", "model", "calls", "+-", "prompt Mtok", "output Mtok",
@@ -57,29 +57,29 @@ def _sums(rows: Sequence[PlanRow]) -> list[str]:
 
 
 def power_lines(designs: Iterable[DesignPower]) -> list[str]:
-    """Return the power of some designs as aligned lines."""
+    """Return the power of some designs as aligned lines.
+
+    Counts of separated messages are means, with the range of 95 % of single studies.
+    """
     cells = [
         [
             str(one.blocks),
             f"{one.problems:,}",
             f"{one.calls:,}",
-            *(
-                f"{value:.1f}"
-                for value in (
-                    one.wrong_helpful,
-                    one.wrong_harmful,
-                    one.correct_helpful,
-                    one.correct_harmful,
-                    one.false_direction,
-                    one.planted,
-                )
-            ),
+            *(_counted(getattr(one, kind)) for kind in KINDS),
+            f"{one.false_direction:.1f}",
+            f"{one.planted:.1f}",
             f"{one.power:.0%}",
             f"{one.blocked_problems:.1f}",
         ]
         for one in designs
     ]
     return aligned([list(_POWER_HEAD), *cells], texts=0)
+
+
+def _counted(count: Expected) -> str:
+    """Return a mean count with the range in which 95 % of single studies lie."""
+    return f"{count.mean:.1f} ({count.low:.0f}-{count.high:.0f})"
 
 
 def aligned(rows: Sequence[Sequence[str]], *, texts: int) -> list[str]:

@@ -12,6 +12,7 @@ import pandas as pd
 from dhd.messages import POOL_SIZE
 from dhd.simulation.draws import uniforms
 from dhd.simulation.reading import ROUTE_LENGTH, route_in
+from dhd.simulation.settings import FormatSettings, VerdictSettings
 from dhd.simulation.stand_ins import StandIn, stand_in
 from dhd.simulation.world import Shown, World, is_right
 
@@ -62,6 +63,27 @@ class PlantedPools:
         """Return the pools at some positions."""
         return PlantedPools(
             self.full[positions], self.removals[positions], self.proposals[positions]
+        )
+
+    def seen(
+        self, verdicts: VerdictSettings, form: FormatSettings, rng: np.random.Generator
+    ) -> PlantedPools:
+        """Return the pools as records show them: chances of being judged right, labels judged.
+
+        A call that is cut, has no form, or gives no answer is wrong whatever the model knows; a
+        proposal is judged once.
+        """
+        lost = 1 - (1 - form.truncated) * (1 - form.invalid) * (1 - form.no_answer)
+        passes = np.where(self.proposals == 1, 1 - verdicts.false_fail, verdicts.false_pass)
+
+        def judged(chances: FloatArray) -> FloatArray:
+            right = chances * (1 - verdicts.false_fail) + (1 - chances) * verdicts.false_pass
+            return (1 - lost) * right
+
+        return PlantedPools(
+            judged(self.full),
+            judged(self.removals),
+            (rng.random(passes.shape) < passes).astype(np.int8),
         )
 
 

@@ -2,17 +2,18 @@
 
 Given the chances behind a message, its block differences are independent draws from a known
 distribution on five values, so that the chance of being separated (Table 17) is a sum over count
-vectors: exact, without simulation. What the problem-blocked test with its correction finds
-(Table 20) is drawn.
+vectors: exact, without simulation. A study sees these chances through its evaluator's errors and
+the calls that give no answer, so both are put in first. How far one study may lie from the mean,
+and what the problem-blocked test with its correction finds (Table 20), are drawn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import factorial
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -20,11 +21,38 @@ import numpy.typing as npt
 from dhd.analysis.repeated.blocks import FULL_SLOTS, SLOTS, ReplayBlocks
 from dhd.analysis.repeated.multiplicity import selected
 from dhd.analysis.repeated.problem_test import exact_problem_p, problem_patterns
-from dhd.analysis.repeated.separation import VALUES, separation_of_counts
+from dhd.analysis.repeated.separation import VALUES, separation, separation_of_counts
 from dhd.simulation.pools import FloatArray, Int8Array, PlantedPools
+from dhd.simulation.settings import FormatSettings, VerdictSettings
 
 _CHUNK: Final = 2_000
 """Messages whose count vectors are summed at a time."""
+
+KINDS: Final = ("wrong_helpful", "wrong_harmful", "correct_helpful", "correct_harmful")
+"""Kinds of separated messages, as fields of `DesignPower`."""
+
+NO_ERRORS: Final = VerdictSettings(false_pass=0.0, false_fail=0.0)
+NO_LOSS: Final = FormatSettings()
+
+_RANGE: Final = (2.5, 97.5)
+"""Percentiles of the counts that one study finds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """A count that studies of one design find.
+
+    Attributes
+    ----------
+    mean
+        Over all such studies.
+    low, high
+        95 % of single studies find a number between them; NaN where none was drawn.
+    """
+
+    mean: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +66,7 @@ class DesignPower:
     calls
         Integrator calls: seven a block.
     wrong_helpful, wrong_harmful, correct_helpful, correct_harmful
-        Expected separated messages of each kind.
+        Separated messages of each kind.
     false_direction
         Expected separated messages whose true effect is below `least_effect`, or opposite.
     planted
@@ -52,10 +80,10 @@ class DesignPower:
     problems: int
     blocks: int
     calls: int
-    wrong_helpful: float
-    wrong_harmful: float
-    correct_helpful: float
-    correct_harmful: float
+    wrong_helpful: Expected
+    wrong_harmful: Expected
+    correct_helpful: Expected
+    correct_harmful: Expected
     false_direction: float
     planted: float
     power: float
@@ -74,14 +102,23 @@ class PowerSettings:
         False discovery rate of the problem-blocked test.
     draws
         Studies that are drawn for that test; 0 leaves it out (NaN).
+    range_draws
+        Studies that are drawn for the ranges of counts; 0 leaves them out (NaN).
     seed
         Seed of these draws.
+    verdicts
+        Errors of the study's evaluator; none by default.
+    format
+        Integrator calls that give no answer, which count as wrong; none by default.
     """
 
     least_effect: float = 0.3
     rate: float = 0.05
     draws: int = 20
+    range_draws: int = 200
     seed: int = 20260814
+    verdicts: VerdictSettings = NO_ERRORS
+    format: FormatSettings = NO_LOSS
 
 
 def separation_chances(
@@ -151,14 +188,16 @@ def design_power(
     Parameters
     ----------
     pools
-        The population that problems are drawn from.
+        The population that problems are drawn from, as it is in truth.
     problems, blocks
         Size of the sample and blocks of each problem.
     settings
-        Least effect, correction and draws.
+        Least effect, correction, draws, and errors between truth and records.
     """
-    helpful, harmful = separation_chances(pools.full[:, None], pools.removals, blocks)
-    each, right = problems / len(pools.full), pools.proposals == 1
+    rng = np.random.default_rng(settings.seed)
+    seen = pools.seen(settings.verdicts, settings.format, rng)
+    helpful, harmful = separation_chances(seen.full[:, None], seen.removals, blocks)
+    each = problems / len(pools.full)
     up = pools.effects >= settings.least_effect
     down = pools.effects <= -settings.least_effect
     planted = int(up.sum() + down.sum())
@@ -167,27 +206,67 @@ def design_power(
         problems=problems,
         blocks=blocks,
         calls=problems * blocks * SLOTS,
-        wrong_helpful=float(each * helpful[~right].sum()),
-        wrong_harmful=float(each * harmful[~right].sum()),
-        correct_helpful=float(each * helpful[right].sum()),
-        correct_harmful=float(each * harmful[right].sum()),
+        **_expected_counts(seen, problems, blocks, (helpful, harmful), settings.range_draws, rng),
         false_direction=float(each * (helpful[~up].sum() + harmful[~down].sum())),
         planted=each * planted,
         power=float(hits / planted) if planted else float("nan"),
-        blocked_problems=_blocked_problems(pools, problems, blocks, settings),
+        blocked_problems=_blocked_problems(seen, problems, blocks, settings, rng),
     )
 
 
+def _expected_counts(
+    seen: PlantedPools,
+    problems: int,
+    blocks: int,
+    chances: tuple[FloatArray, FloatArray],
+    draws: int,
+    rng: np.random.Generator,
+) -> dict[str, Expected]:
+    """Return the separated messages of each kind: exact means, ranges over drawn studies."""
+    each = problems / len(seen.full)
+    means = each * _by_kind(chances, seen.proposals)
+    found = [
+        _by_kind((labels > 0, labels < 0), sample.proposals)
+        for sample, labels in (
+            (sample, separation(drawn.differences, drawn.valid))
+            for sample, drawn in _drawn_studies(seen, problems, blocks, draws, rng)
+        )
+    ]
+    low, high = np.percentile(found, _RANGE, axis=0) if found else np.full((2, len(means)), np.nan)
+    return {
+        name: Expected(float(mean), float(least), float(most))
+        for name, mean, least, most in zip(KINDS, means, low, high, strict=True)
+    }
+
+
+def _by_kind(found: tuple[npt.NDArray[Any], npt.NDArray[Any]], proposals: Int8Array) -> FloatArray:
+    """Return the sums of (chances of) helpful and harmful labels, in the order of `KINDS`."""
+    return np.array(
+        [part[proposals == right].sum() for right in (0, 1) for part in found], dtype=np.float64
+    )
+
+
+def _drawn_studies(
+    seen: PlantedPools, problems: int, blocks: int, draws: int, rng: np.random.Generator
+) -> Iterator[tuple[PlantedPools, ReplayBlocks]]:
+    """Yield studies of problems drawn from a population: their pools, and what was observed."""
+    for _ in range(draws):
+        sample = seen.take(rng.integers(len(seen.full), size=problems))
+        yield sample, draw_blocks(sample, blocks, rng)
+
+
 def _blocked_problems(
-    pools: PlantedPools, problems: int, blocks: int, settings: PowerSettings
+    seen: PlantedPools,
+    problems: int,
+    blocks: int,
+    settings: PowerSettings,
+    rng: np.random.Generator,
 ) -> float:
     """Return the mean number of problems that the blocked test selects over drawn studies."""
-    rng = np.random.default_rng(settings.seed)
-    found = []
-    for _ in range(settings.draws):
-        sample = pools.take(rng.integers(len(pools.full), size=problems))
-        p_values = exact_problem_p(problem_patterns(draw_blocks(sample, blocks, rng)))
-        found.append(int(selected(p_values, "bh", settings.rate).sum()))
+    found = [
+        int(selected(exact_problem_p(problem_patterns(drawn)), "bh", settings.rate).sum())
+        for _, drawn in _drawn_studies(seen, problems, blocks, settings.draws, rng)
+    ]
     return float(np.mean(found)) if found else float("nan")
 
 
