@@ -11,11 +11,14 @@ import jsonschema
 import pytest
 from pydantic import ValidationError
 
-from dhd.config.prompts import LimitedField, PromptSettings
+from dhd.config.prompts import FIELDS_OF, LimitedField, PromptSettings
 from dhd.messages import FIELD_NAMES
 from dhd.parsing import parse_message, parse_roster, parse_verdict
 from dhd.problems import ANSWER_FORMATS, AnswerFormat, Problem
 from dhd.prompts import PromptSet
+from dhd.prompts.protocol_views import Standpoint
+from dhd.prompts.protocols import VARIABLES, ProtocolPrompts
+from dhd.prompts.schemas import Schema
 from dhd.prompts.sources import prompt_sources
 
 ANSWERS: dict[AnswerFormat, tuple[list[str], list[str]]] = {
@@ -32,6 +35,9 @@ ANSWERS: dict[AnswerFormat, tuple[list[str], list[str]]] = {
 def problem_of(answer_format: AnswerFormat, options: int = 4) -> Problem:
     texts = tuple(f"option {number}" for number in range(options)) or None
     return Problem("uid", "benchmark", "problem", "reference", answer_format, texts)
+
+
+TEXT = problem_of("text")
 
 
 def conforms(value: object, schema: dict[str, Any]) -> bool:
@@ -228,15 +234,48 @@ def test_schemas_use_common_keywords_only(project_root: Path) -> None:
     assert keywords(prompts.recruiter_schema(problem_of("text"))) <= known
 
 
+def answer_schemas(root: Path, settings: PromptSettings) -> dict[str, list[Schema]]:
+    """Return the schemas of all answers that each caller asks for."""
+    roles, protocols, problem = PromptSet(settings, root), ProtocolPrompts(settings, root), TEXT
+    peer = Standpoint(1, (), (), ())
+    calls = [
+        protocols.solver(problem),
+        protocols.planner(problem, ()),
+        protocols.executor(problem, (), "plan"),
+        protocols.reviewer(problem, (), "plan", "work", "1"),
+        protocols.poll(problem, peer),
+        protocols.statement(problem, peer, "thought", "1"),
+        protocols.note(problem, peer, "thought", "1"),
+        protocols.vote(problem, peer, "1"),
+        protocols.hint(problem, "1"),
+    ]
+    assert len(calls) == len(VARIABLES)
+    return {
+        "recruiter": [roles.recruiter_schema(problem)],
+        "hypothesizer": [roles.hypothesizer_schema(problem)],
+        "integrator": [roles.integrator_schema(problem)],
+        "evaluator": [roles.evaluator_schema()],
+        "protocols": [call.schema for call in calls],
+    }
+
+
+@pytest.fixture(scope="module")
+def unlimited(project_root: Path) -> dict[str, list[Schema]]:
+    return answer_schemas(project_root, PromptSettings())
+
+
 @pytest.mark.parametrize("field", get_args(LimitedField))
-def test_limits_are_known_by_the_roles_that_write_the_field(
-    project_root: Path, prompts: PromptSet, field: str
+def test_limits_are_known_by_the_callers_whose_answers_have_the_field(
+    project_root: Path, unlimited: dict[str, list[Schema]], field: str
 ) -> None:
     settings = PromptSettings(field_max_chars={field: 9})
-    limited = PromptSet(settings, project_root)
-    problem = problem_of("text")
-    for role in ("recruiter", "hypothesizer", "integrator"):
-        one, other = (getattr(some, f"{role}_schema")(problem) for some in (prompts, limited))
-        known = prompt_sources(settings, project_root, role)[1]
-        assert known == ({} if one == other else {field: 9}), role
-    assert not prompt_sources(settings, project_root, "evaluator")[1]
+    limited = answer_schemas(project_root, settings)
+    assert limited.keys() == FIELDS_OF.keys()
+    assert limited != unlimited
+    for caller in FIELDS_OF:
+        known = prompt_sources(settings, project_root, caller)[1]
+        assert known == ({} if limited[caller] == unlimited[caller] else {field: 9}), caller
+
+
+def test_every_text_of_a_message_can_be_limited() -> None:
+    assert {*FIELDS_OF["hypothesizer"], "confidence"} == set(FIELD_NAMES)

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, Final, Literal, get_args
 
 from pydantic import Field, field_validator
 
 from dhd.config.strict import Strict
 from dhd.messages import FIELD_NAMES
 from dhd.problems import AnswerFormat
+from dhd.requests import Role
 
-LimitedField = Literal[
-    "role",
-    "proposed_answer",
-    "reasoning_direction",
-    "key_idea",
-    "critical_assumption",
-    "what_to_check",
-    "work",
-    "final_answer",
+Caller = Role | Literal["protocols"]
+"""Who asks: a role, or the end-to-end protocols with all their calls, judging apart."""
+
+RosterText = Literal["role"]
+MessageText = Literal[
+    "proposed_answer", "reasoning_direction", "key_idea", "critical_assumption", "what_to_check"
+]
+SolutionText = Literal["work", "final_answer"]
+ProtocolText = Literal[
     "plan",
     "review",
     "thought",
@@ -30,7 +33,20 @@ LimitedField = Literal[
     "revision",
     "hint",
 ]
+LimitedField = Literal[RosterText, MessageText, SolutionText, ProtocolText]
 """Strings in structured answers whose length can be limited."""
+
+FIELDS_OF: Final[Mapping[Caller, tuple[LimitedField, ...]]] = MappingProxyType(
+    {
+        "recruiter": get_args(RosterText),
+        "hypothesizer": get_args(MessageText),
+        "integrator": get_args(SolutionText),
+        "evaluator": (),
+        # Solvers and executors answer as the integrator does.
+        "protocols": (*get_args(SolutionText), *get_args(ProtocolText)),
+    }
+)
+"""The fields that each caller's answers have, of those that can be limited."""
 
 
 class PromptSettings(Strict):

@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Literal
+from typing import Any, Final
 
-from dhd.config.prompts import LimitedField, PromptSettings
+from dhd.config.prompts import FIELDS_OF, Caller, PromptSettings
 from dhd.prompts.templates import BASE_FOLDER, TemplateFolder
-from dhd.requests import Role
-
-Caller = Role | Literal["protocols"]
-"""Who asks: a role, or the end-to-end protocols with all their calls, judging apart."""
 
 #: Templates that each caller loads; ``*`` stands for answer formats and calls.
 _TEMPLATES: Final[Mapping[Caller, tuple[str, ...]]] = MappingProxyType(
@@ -22,34 +18,6 @@ _TEMPLATES: Final[Mapping[Caller, tuple[str, ...]]] = MappingProxyType(
         "integrator": ("integrator.j2", "worked_integrator_*.j2"),
         "evaluator": ("evaluator.j2", "worked_evaluator_*.j2"),
         "protocols": ("protocol_*.j2", "worked_protocol_*.j2", "worked_integrator_*.j2"),
-    }
-)
-#: Strings of each caller's structured answers whose length can be limited.
-_FIELDS: Final[Mapping[Caller, tuple[LimitedField, ...]]] = MappingProxyType(
-    {
-        "recruiter": ("role",),
-        "hypothesizer": (
-            "proposed_answer",
-            "reasoning_direction",
-            "key_idea",
-            "critical_assumption",
-            "what_to_check",
-        ),
-        "integrator": ("work", "final_answer"),
-        "evaluator": (),
-        "protocols": (
-            "work",
-            "final_answer",
-            "plan",
-            "review",
-            "thought",
-            "candidate",
-            "statement",
-            "note",
-            "assessment",
-            "revision",
-            "hint",
-        ),
     }
 )
 
@@ -75,7 +43,7 @@ def prompt_sources(settings: PromptSettings, root: Path, *callers: Caller) -> li
         A template has a syntax error.
     """
     shared = settings.model_dump(mode="json", exclude={"folder", "field_max_chars"})
-    fields = {name for caller in callers for name in _FIELDS[caller]}
+    fields = {name for caller in callers for name in FIELDS_OF[caller]}
     limits = {name: most for name, most in settings.field_max_chars.items() if name in fields}
     folder = TemplateFolder(root / settings.folder, root / BASE_FOLDER)
     texts = folder.texts(name for caller in callers for name in _TEMPLATES[caller])

@@ -13,8 +13,9 @@ import yaml
 
 import dhd
 from dhd.config.load import Study
+from dhd.config.prompts import Caller
 from dhd.files import replacing
-from dhd.prompts.sources import Caller, prompt_sources
+from dhd.prompts.sources import prompt_sources
 from dhd.requests import Role
 from dhd.stages.bundles import STAGES, bundle_size
 
