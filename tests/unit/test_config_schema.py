@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
+import yaml
 
 from dhd.config.schema import schema_files
 
@@ -78,3 +80,19 @@ def test_choices_of_a_study_say_what_each_does() -> None:
     said = dict(keys("config.schema.json"))
     for key in ("JudgingSettings.method", "InferenceSettings.method"):
         assert all(f"{value}:" in said[key]["description"] for value in said[key]["enum"]), key
+
+
+@pytest.mark.parametrize(
+    ("schema", "file"),
+    [
+        *(("config", file) for file in ("config", "paper", "real", "simulate", "trial")),
+        *(("models", file) for file in ("models", "simulate_models")),
+    ],
+)
+def test_editors_find_no_fault_in_the_projects_own_files(
+    project_root: Path, schema: str, file: str
+) -> None:
+    content = yaml.safe_load((project_root / "config" / f"{file}.yaml").read_text("utf-8"))
+    validator = jsonschema.Draft202012Validator(json.loads(schema_files()[f"{schema}.schema.json"]))
+    assert not [error.message for error in validator.iter_errors(content)]
+    assert not validator.is_valid({**content, "colour": "red"})
