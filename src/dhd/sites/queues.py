@@ -15,9 +15,9 @@ from dhd.sites.times import Walltime, minutes_of
 class SizeRule(Strict):
     """Sizes that a queue takes, and for how long; a routing queue has several of these."""
 
-    min: int = Field(gt=0)
-    max: int = Field(gt=0)
-    max_walltime: Walltime
+    min: int = Field(gt=0, description="Smallest job, in the queue's unit.")
+    max: int = Field(gt=0, description="Largest job, in the queue's unit.")
+    max_walltime: Walltime = Field(description="Longest walltime of these sizes, HH:MM:SS.")
 
     @model_validator(mode="after")
     def _ordered(self) -> SizeRule:
@@ -30,13 +30,21 @@ class QueueRules(Strict):
     """What one queue accepts."""
 
     unit: Literal["nodes", "gpus"] = Field("nodes", description="What `select` counts.")
-    sizes: list[SizeRule] = Field(min_length=1)
-    counts: list[int] | None = Field(None, description="The only sizes that are valid.")
-    min_walltime: Walltime = "00:05:00"
-    max_submitted: int | None = Field(None, gt=0, description="Jobs queued or running.")
-    max_running: int | None = Field(None, gt=0, description="Jobs running at a time.")
-    limit_is_per: Literal["user", "project"] = "project"
-    gpu_memory_gb: int | None = Field(None, gt=0, description="Memory of one GPU, in GB.")
+    sizes: list[SizeRule] = Field(min_length=1, description="Sizes it takes, and for how long.")
+    counts: list[int] | None = Field(
+        None, description="The only sizes that are valid; null: all between."
+    )
+    min_walltime: Walltime = Field("00:05:00", description="Shortest walltime, HH:MM:SS.")
+    max_submitted: int | None = Field(
+        None, gt=0, description="Most jobs queued or running; null: no limit."
+    )
+    max_running: int | None = Field(None, gt=0, description="Most jobs running; null: no limit.")
+    limit_is_per: Literal["user", "project"] = Field(
+        "project", description="Whose jobs the two limits count."
+    )
+    gpu_memory_gb: int | None = Field(
+        None, gt=0, description="Memory of one GPU, in GB; null: as the site file says."
+    )
 
     def faults(self, size: int, walltime: str) -> Iterator[str]:
         """Yield the rules that a job of this size and walltime breaks, each with what fits."""
@@ -84,9 +92,13 @@ class Machine(Strict):
 
     name: str = Field(min_length=1, description="Its name, for messages.")
     select: str = Field("", description="What follows the count in PBS's select, e.g. system=x.")
+    gpus_per_node: int | None = Field(None, gt=0, description="GPUs of a node; null: not checked.")
+    needs_filesystems: bool = Field(
+        False, description="Whether a job has to name the file systems that it needs."
+    )
     source: str = Field(description="Where the rules are published.")
     checked: date = Field(description="When they were read there.")
-    queues: dict[str, QueueRules] = Field(min_length=1)
+    queues: dict[str, QueueRules] = Field(min_length=1, description="Rules by queue.")
 
 
 def _listed(counts: list[int]) -> str:
