@@ -176,12 +176,25 @@ def test_quality_counts_statuses_and_gaps() -> None:
     )
     rows = quality.quality(context_of(make_records({"m": [scan]}))).set_index("stage")
     singles = rows.loc["single"]
-    assert (singles["ok_n"], singles["failed_n"], singles["missing_n"]) == (3, 2, 2)
+    assert (singles["ok_n"], singles["failed_n"], singles["missing_n"]) == (3, 2, 0)
     messages = rows.loc["messages"]
-    assert (messages["ok_n"], messages["unjudged_n"], messages["missing_n"]) == (4, 1, 1)
+    assert (messages["ok_n"], messages["unjudged_n"], messages["missing_n"]) == (4, 1, 0)
     assert (messages["complete_fields_n"], messages["complete_fields_pct"]) == (3, 60.0)
     assert rows.loc["full", "expected_n"] == 5
     assert rows.loc["removal", "expected_n"] == 14
+
+
+def test_quality_tells_unjudged_and_failed_rows_from_missing_ones() -> None:
+    outcomes = make_records({"m": [Scan(single=np.array([1, 1, 1, -1, -1]))]})
+    rows = outcomes.outcomes.astype({"status": "str"})
+    single = (rows["condition"] == "single").to_numpy()
+    index = rows["message_index"].to_numpy()
+    rows.loc[single & (index == 4), "status"] = "unjudged"
+    rows = rows[~(single & (index == 1))].astype({"status": "category"})
+    context = context_of(Records(outcomes.problems, outcomes.messages, rows))
+    found = quality.quality(context).set_index("stage").loc["single"]
+    names = ["ok_n", "unjudged_n", "failed_n", "missing_n", "judged_n", "rows_n", "expected_n"]
+    assert found[names].tolist() == [2, 1, 1, 1, 2, 4, 5]
 
 
 def test_quality_counts_absent_rows_as_missing() -> None:

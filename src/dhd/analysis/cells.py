@@ -201,10 +201,10 @@ def _build_scan(
     codes = outcomes["problem_uid"].cat.codes.to_numpy(np.int64)
     problem_index, row = np.unique(codes, return_inverse=True)
     cells = np.full((len(problem_index), _CELLS), MISSING, dtype=np.int8)
-    cells[row, _cell_of(outcomes)] = _judgements(outcomes["correct"])
+    cells[row, cell_of(outcomes)] = _judgements(outcomes["correct"])
     full = cells[:, _FULL:_REMOVAL]
     removal = cells[:, _REMOVAL:].reshape(-1, len(LOO_SIZES), POOL_SIZE)
-    last = (_cell_of(outcomes) == _REMOVAL - 1).nonzero()[0]
+    last = (cell_of(outcomes) == _REMOVAL - 1).nonzero()[0]
     full_answer = np.full(len(problem_index), None, dtype=object)
     full_answer[row[last]] = _texts(outcomes["answer"].iloc[last])
     pool = _message_arrays(messages, problem_index)
@@ -225,8 +225,12 @@ def _build_scan(
     )
 
 
-def _cell_of(outcomes: pd.DataFrame) -> npt.NDArray[np.int64]:
-    """Return the column of each outcome among the cells of a problem."""
+def cell_of(outcomes: pd.DataFrame) -> npt.NDArray[np.int64]:
+    """Return the column of each outcome among the cells of a problem.
+
+    The columns are those of ``independent``, ``single``, ``full`` and ``removal`` of a
+    :class:`ModelScan`, flattened, one after the other.
+    """
     k = outcomes["k"].to_numpy(np.int64)
     index = outcomes["message_index"].to_numpy(np.int64)
     condition = outcomes["condition"]

@@ -50,9 +50,11 @@ def quality(context: AnalysisContext) -> pd.DataFrame:
     """Return how many rows each stage has in each status, and what is missing.
 
     ``expected_n`` is what a whole stage holds for the problems that it touches, ``rows_n`` what
-    there is, ``judged_n`` how many rows have a judgement; ``missing_n`` = expected - judged.
-    Messages that were delivered but not judged count as unjudged. ``complete_fields_n`` is the
-    number of messages with all six structured fields, blank in other stages.
+    there is, ``judged_n`` how many rows have a judgement; ``missing_n`` = expected - rows, so
+    that a row which is there but failed or is unjudged is no missing one. Messages that were
+    delivered but not judged count as unjudged, and so do protocol runs, which have no status,
+    without a judgement. ``complete_fields_n`` is the number of messages with all six structured
+    fields, blank in other stages.
 
     Raises
     ------
@@ -64,7 +66,7 @@ def quality(context: AnalysisContext) -> pd.DataFrame:
     if rows.empty:
         raise Absent("the records hold no message, outcome or protocol run")
     rows.loc[rows["stage"] != "messages", "complete_fields_n"] = None
-    rows["missing_n"] = rows["expected_n"] - rows["judged_n"]
+    rows["missing_n"] = rows["expected_n"] - rows["rows_n"]
     rows["complete_fields_pct"] = percent(rows["complete_fields_n"], rows["rows_n"])
     orders = {
         "model": context.order_models(rows["model"]),
@@ -130,7 +132,9 @@ def _protocols(context: AnalysisContext) -> Iterator[pd.DataFrame]:
     problems = part.groupby(_POOL, observed=True)["uid"].nunique()
     counted = _counted(part)
     expected = problems.reindex(counted.index.droplevel("stage")).to_numpy()
-    yield counted.drop(columns=list(_STATUSES.values())).assign(expected_n=expected)
+    yield counted.drop(columns=list(_STATUSES.values())).assign(
+        unjudged_n=counted["rows_n"] - counted["judged_n"], expected_n=expected
+    )
 
 
 def _keyed(

@@ -15,6 +15,7 @@ from dhd.analysis import (
     claims,
     decoding,
     effect_tables,
+    left_out,
     majority,
     policy_tables,
     protocols,
@@ -28,6 +29,7 @@ from dhd.records import Records
 _MODULES: Final = (
     accuracy,
     effect_tables,
+    left_out,
     majority,
     policy_tables,
     protocols,

@@ -31,6 +31,7 @@ def run(args: argparse.Namespace) -> int:
     from dhd.errors import ConfigError
     from dhd.files import replacing
     from dhd.records import load_records
+    from dhd.wording import number_of
 
     if len(args.records) != 2:
         raise ConfigError(f"--records: give two folders, not {len(args.records)}")
@@ -44,5 +45,5 @@ def run(args: argparse.Namespace) -> int:
             f"{row.model}: {row.events_n} events, agreement {row.agreement_pct:.2f} %, "
             f"weighted kappa {row.weighted_kappa:.3f}"
         )
-    print(f"{len(table)} rows in {args.out}")
+    print(f"{number_of(len(table), 'row')} in {args.out}")
     return 0

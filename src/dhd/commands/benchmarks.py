@@ -28,6 +28,7 @@ def run(args: argparse.Namespace) -> int:
     from dhd.benchmarks.rows import describe
     from dhd.config.benchmarks import BenchmarkSettings
     from dhd.errors import ConfigError
+    from dhd.wording import number_of
 
     try:
         settings = BenchmarkSettings(
@@ -41,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError(describe(error, None)) from error
     loaded = load_benchmark(args.key or args.loader, settings, args.path)
     problems = loaded.problems
-    print(f"{len(problems)} problems")
+    print(f"{number_of(len(problems), 'problem')}")
     print(f"strata: {_counts(problem.stratum or 'none' for problem in problems)}")
     print(f"answer formats: {_counts(problem.answer_format for problem in problems)}")
     print(f"licence: {_counts(problem.license or 'not given' for problem in problems)}")

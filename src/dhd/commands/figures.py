@@ -49,10 +49,11 @@ def run(args: argparse.Namespace) -> int:
     """Draw all figures, then write them; name those without numbers."""
     from dhd.figures.render import write_figures
     from dhd.report.options import load_options
+    from dhd.wording import number_of
 
     options = load_options(args.config)
     paths, absent = write_figures(_tables(args, options), options.settings, args.out)
     for name in absent:
         print(f"absent: {name}: no numbers for it")
-    print(f"{len(paths)} files in {args.out}")
+    print(f"{number_of(len(paths), 'file')} in {args.out}")
     return 0

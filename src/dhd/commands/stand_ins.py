@@ -18,9 +18,10 @@ def run(args: argparse.Namespace) -> int:
     """Write the files and say how many problems each has."""
     from dhd.errors import ConfigError
     from dhd.simulation.files import write_stand_ins
+    from dhd.wording import number_of
 
     if args.limit is not None and args.limit < 1:
         raise ConfigError(f"--limit = {args.limit}: must be 1 or more")
     for benchmark, count in write_stand_ins(args.out, args.limit).items():
-        print(f"{args.out / benchmark}.jsonl: {count:,} problems")
+        print(f"{args.out / benchmark}.jsonl: {number_of(count, 'problem')}")
     return 0

@@ -26,7 +26,7 @@ def run(args: argparse.Namespace) -> int:
     from dhd.analysis.registry import compute_tables
     from dhd.records import load_records
     from dhd.report.options import load_options
-    from dhd.report.writers import write_tables
+    from dhd.report.writers import write_tables, written_line
 
     options = load_options(args.config)
     records = load_records(args.records)
@@ -34,5 +34,5 @@ def run(args: argparse.Namespace) -> int:
     paths = write_tables(computed, options.settings, args.out)
     for name, reason in computed.absent.items():
         print(f"absent: {name}: {reason}")
-    print(f"{len(computed.tables)} tables, {len(paths)} files in {args.out}")
+    print(written_line(computed.tables, len(paths), args.out))
     return 0

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 from dhd.errors import RecordsError
 from dhd.figures import agreement, availability, flips, offdiagonal, pool_size
 from dhd.figures.style import RC
+from dhd.report.cells import plain
 from dhd.report.files import write_files
 from dhd.report.labels import Labels
+from dhd.report.left_out import left_out_note
 
 # dhd.figures.style chooses the backend and must come before anything else of matplotlib.
 from matplotlib import rc_context  # isort: skip
@@ -121,7 +123,9 @@ def _missing_note(name: str, frame: pd.DataFrame, labels: Labels) -> str:
     return f" Not determined, shown as missing: {'; '.join(named)}." if named else ""
 
 
-def render_figure(name: str, frame: pd.DataFrame, settings: AnalysisSettings) -> dict[str, bytes]:
+def render_figure(
+    name: str, frame: pd.DataFrame, settings: AnalysisSettings, note: str = ""
+) -> dict[str, bytes]:
     """Draw one figure.
 
     Parameters
@@ -132,6 +136,8 @@ def render_figure(name: str, frame: pd.DataFrame, settings: AnalysisSettings) ->
         The computed table of that name: any number of models and benchmarks.
     settings
         Display names.
+    note
+        What follows the caption.
 
     Returns
     -------
@@ -153,7 +159,7 @@ def render_figure(name: str, frame: pd.DataFrame, settings: AnalysisSettings) ->
     with rc_context(RC):
         files = _save(kind.draw(frame, labels), name)
     number = int(name.removeprefix("figure_"))
-    caption = f"Figure {number}. {kind.caption}{_missing_note(name, frame, labels)}\n"
+    caption = f"Figure {number}. {kind.caption}{note}{_missing_note(name, frame, labels)}\n"
     return {**files, f"{name}.txt": caption.encode()}
 
 
@@ -172,7 +178,9 @@ def write_figures(
     drawn = [name for name in FIGURES if name in tables and not tables[name].empty]
     absent = [name for name in FIGURES if name not in drawn]
     contents: dict[str, bytes] = {}
+    labels = Labels(settings)
     for name in drawn:
-        contents |= render_figure(name, tables[name], settings)
+        note = plain(left_out_note(name, tables, labels))
+        contents |= render_figure(name, tables[name], settings, note)
     stale = [f"{name}.{suffix}" for name in absent for suffix in (*FORMATS, "txt")]
     return write_files(out, contents, stale), absent

@@ -12,7 +12,7 @@ import pandas as pd
 from dhd.errors import RecordsError
 from dhd.report.cells import is_missing
 
-_TABLE_FILE = re.compile(r"(table|figure)_\d\d|text_claims")
+_TABLE_FILE = re.compile(r"(table|figure)_\d\d|text_claims|left_out")
 # Numbers up to this size are exact integers in a float.
 _EXACT = 2.0**53
 
@@ -66,7 +66,7 @@ def read_csv(path: Path) -> pd.DataFrame:
 
 
 def read_tables(folder: Path) -> dict[str, pd.DataFrame]:
-    """Read the tables, figure numbers and text claims of a folder, by name.
+    """Read the tables, figure numbers, text claims and what is left out, by name.
 
     Raises
     ------

@@ -158,7 +158,9 @@ def _ruled(layout: Layout, row: Row, previous: Row | None) -> bool:
     return summary and previous.get("benchmark") not in _SUMMARY_ROWS
 
 
-def build_grid(name: str, frame: pd.DataFrame, layout: Layout, settings: AnalysisSettings) -> Grid:
+def build_grid(
+    name: str, frame: pd.DataFrame, layout: Layout, settings: AnalysisSettings, note: Cell = ()
+) -> Grid:
     """Lay `frame` out for print.
 
     Parameters
@@ -172,6 +174,8 @@ def build_grid(name: str, frame: pd.DataFrame, layout: Layout, settings: Analysi
         How the paper prints it.
     settings
         Display names, and the numbers that captions quote.
+    note
+        What follows the caption.
 
     Raises
     ------
@@ -196,4 +200,5 @@ def build_grid(name: str, frame: pd.DataFrame, layout: Layout, settings: Analysi
         printed.append(GridRow(tuple(cells), _ruled(layout, group[0], previous)))
         previous = group[0]
     caption = _caption(layout, settings, scope, rows[0] if rows else {}, labels)
-    return Grid(name, layout.title, caption, _heads(layout, kept, values, labels), tuple(printed))
+    heads = _heads(layout, kept, values, labels)
+    return Grid(name, layout.title, (*caption, *note), heads, tuple(printed))

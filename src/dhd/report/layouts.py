@@ -10,6 +10,14 @@ from dhd.report.layouts_scan import SCAN_LAYOUTS
 
 PAPER_LAYOUTS: dict[str, Layout] = {**SCAN_LAYOUTS, **REPEAT_LAYOUTS}
 
+_CAPTIONS = {
+    "quality": "Rows of each stage by status. Expected is what the problems that the stage touches "
+    "need; missing are expected rows that are not there, failed and unjudged ones are.",
+    "left_out": "What the six-cell tables count and leave out: problems, single-message effects, "
+    "leave-one-out effects (K=2–5). One that is left out has one reason, the first that applies: "
+    "missing (no such row), failed (the request), unjudged (no verdict), no answer (a message "
+    "without one). A problem that is left out takes its effects with it.",
+}
 _SUFFIXES = {"_pct": (" (%)", ".1f"), "_pp": (" (pp)", ".2f"), "_n": (" (n)", "n")}
 
 
@@ -33,6 +41,7 @@ def layout_of(name: str, frame: pd.DataFrame) -> Layout:
     if kind == "figure" and number.isdigit():
         title, caption = f"Figure {int(number)}", "Numbers behind the figure."
     else:
-        title, caption = name.replace("_", " ").capitalize(), "All columns of the CSV file."
+        title = name.replace("_", " ").capitalize()
+        caption = _CAPTIONS.get(name, "All columns of the CSV file.")
     columns = tuple(_plain_column(str(column), frame) for column in frame.columns)
     return Layout(title, caption, columns, block="model" if "model" in frame.columns else "")

@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from dhd.config.load import Study
+from dhd.wording import number_of
 
 
 def make_tables(study: Study, records: Path, out: Path) -> list[str]:
     """Compute and write all tables; return what is absent and why, for the log."""
     from dhd.analysis.registry import compute_tables
     from dhd.records import load_records
-    from dhd.report.writers import write_tables
+    from dhd.report.writers import write_tables, written_line
 
     decoding: dict[str, tuple[float, int]] = {
         role: (setting.temperature, setting.max_tokens)
@@ -21,7 +22,7 @@ def make_tables(study: Study, records: Path, out: Path) -> list[str]:
     computed = compute_tables(load_records(records), settings, decoding=decoding)
     paths = write_tables(computed, settings, out)
     absent = [f"absent: {name}: {reason}" for name, reason in computed.absent.items()]
-    return [*absent, f"{len(computed.tables)} tables, {len(paths)} files in {out}"]
+    return [*absent, written_line(computed.tables, len(paths), out)]
 
 
 def make_figures(study: Study, tables: Path, out: Path) -> list[str]:
@@ -31,4 +32,4 @@ def make_figures(study: Study, tables: Path, out: Path) -> list[str]:
 
     paths, absent = write_figures(read_tables(tables), study.settings.analysis, out)
     missing = [f"absent: {name}: no numbers for it" for name in absent]
-    return [*missing, f"{len(paths)} files in {out}"]
+    return [*missing, f"{number_of(len(paths), 'file')} in {out}"]

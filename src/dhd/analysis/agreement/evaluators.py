@@ -27,10 +27,12 @@ def evaluations_of(context: AnalysisContext, *, triplets: bool) -> pd.DataFrame:
     evaluations = context.records.evaluations
     if evaluations is None:
         raise Absent("the records have no evaluations.parquet")
+    if evaluations.empty:
+        raise Absent("evaluations.parquet is empty: no study of evaluators was run")
     rows = evaluations[evaluations["triplet_id"].notna() == triplets]
     if rows.empty:
-        kind = "a" if triplets else "no"
-        raise Absent(f"evaluations.parquet has no row with {kind} triplet_id")
+        kind = "triplets (rows with" if triplets else "single submissions (rows without"
+        raise Absent(f"evaluations.parquet has no {kind} a triplet_id)")
     return rows
 
 
