@@ -12,6 +12,7 @@ from dhd.errors import RecordsError
 from dhd.report.compare import compare_tables, distance
 from dhd.report.compare_report import render_comparison
 from dhd.report.labels import Labels
+from dhd.report.measured import is_measured
 
 LABELS = Labels(AnalysisSettings())
 
@@ -139,8 +140,54 @@ def test_nothing_in_common_is_said(
     published: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "table_24.csv").write_text("model,benchmark,gain_pp\nmine,my_exam,1\n")
-    assert _run(published, tmp_path, tmp_path / "out") == 0
-    assert "Nothing to compare" in capsys.readouterr().out
+    # Seeds and counts over all models are in both, and say nothing of the models.
+    (tmp_path / "text_claims.csv").write_text(
+        "claim_id,quantity,value,unit,model\nloo_bootstrap_seed,s,7,seed,\n"
+        "cells_with_wrong_helpful,c,3,n,\nbootstrap_level,l,95,pct,\n"
+    )
+    assert _run(published, tmp_path, tmp_path / "out") == 2
+    said = capsys.readouterr()
+    assert "nothing to compare" in said.err
+    assert "whose models are Gemma, OSS; here they are mine" in said.err
+    for suffix in ("md", "html", "csv"):
+        assert f"{tmp_path}/out/comparison.{suffix}" in said.out
+
+
+def test_what_was_chosen_is_not_compared() -> None:
+    claims = {
+        "claim_id": ["loo_bootstrap_seed", "repeat_blocks", "cells_with_wrong_helpful"],
+        "value": [1203.0, 5.0, 10.0],
+        "unit": ["seed", "n", "n"],
+    }
+    tables = {
+        "text_claims": pd.DataFrame(claims),
+        "table_27": pd.DataFrame({"role": ["recruiter"], "temperature": [0.0]}),
+        "table_20": pd.DataFrame({"model": ["OSS"], "bh_selected_n": [1], "coverage_of_n": [5]}),
+    }
+    outcome = compare_tables(tables, tables, LABELS)
+    assert [(c.table, c.column, c.row) for c in outcome.compared] == [
+        ("table_20", "bh_selected_n", "(the only row)"),
+        ("text_claims", "value", "(the only row)"),
+    ]
+    assert outcome.one_sided == ()
+
+
+def test_rows_over_all_models_need_the_same_models() -> None:
+    theirs = pd.DataFrame({"model": ["both", "OSS", "Gemma"], "bh_selected_n": [11, 0, 11]})
+    ours = pd.DataFrame({"model": ["both", "oss"], "bh_selected_n": [3, 3]})
+    outcome = compare_tables({"table_20": theirs}, {"table_20": ours}, LABELS)
+    assert [item.row for item in outcome.compared] == ["OSS"]
+    outcome = compare_tables({"table_20": ours}, {"table_20": ours}, LABELS)
+    assert [item.row for item in outcome.compared] == ["All models", "OSS"]
+
+
+def test_every_published_claim_is_measured_or_chosen_on_purpose(published: Path) -> None:
+    claims = pd.read_csv(published / "text_claims.csv")
+    measured = claims[[is_measured(claim) for claim in claims["claim_id"]]]
+    assert not set(measured["unit"]) & {"seed", "temperature"}
+    assert {"macro_delta_oss", "crossfit_gain_gemma", "evaluator_kappa_min"} <= {
+        *measured["claim_id"]
+    }
 
 
 def test_tolerance_must_be_a_number_from_zero_on(published: Path, tmp_path: Path) -> None:

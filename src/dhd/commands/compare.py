@@ -8,7 +8,10 @@ from pathlib import Path
 
 from dhd.report.options import add_config_argument
 
-HELP = "compare computed tables with the published ones; exit code 1 when a number differs too much"
+HELP = (
+    "compare measured numbers of computed tables with the published ones; exit code 1 when one "
+    "differs too much, 2 when there is nothing to compare"
+)
 
 
 def _tolerance(text: str) -> float:
@@ -45,16 +48,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the comparison; return 1 when a difference exceeds the tolerance."""
+    """Write the comparison and name its files; return 1 when a difference exceeds the tolerance."""
+    from dhd.errors import RecordsError
     from dhd.report.compare import compare_tables
     from dhd.report.compare_report import render_comparison, summary
     from dhd.report.files import write_files
     from dhd.report.frames import read_tables
     from dhd.report.labels import Labels
+    from dhd.report.matching import named_models
     from dhd.report.options import load_options
 
     labels = Labels(load_options(args.config).settings)
-    outcome = compare_tables(read_tables(args.published), read_tables(args.tables), labels)
-    write_files(args.out, render_comparison(outcome, args.tolerance))
+    published, ours = read_tables(args.published), read_tables(args.tables)
+    outcome = compare_tables(published, ours, labels)
+    paths = write_files(args.out, render_comparison(outcome, args.tolerance))
+    print(f"Written: {', '.join(map(str, paths))}")
+    if not outcome.compared:
+        theirs, own = (
+            ", ".join(sorted(named_models(tables, labels).values())) or "none"
+            for tables in (published, ours)
+        )
+        raise RecordsError(
+            f"nothing to compare: no measured number of {args.tables} has a counterpart in "
+            f"{args.published}, whose models are {theirs}; here they are {own} "
+            "(analysis.model_names in the config given with --config says how they are shown)"
+        )
     print(summary(outcome, args.tolerance))
     return int(any(item.exceeds(args.tolerance) for item in outcome.compared))

@@ -28,6 +28,8 @@ import pandas as pd
 from dhd.errors import RecordsError
 from dhd.report.cells import Row, is_missing
 from dhd.report.labels import Labels
+from dhd.report.matching import canonical, named_models, without_joint_rows
+from dhd.report.measured import measured_tables
 
 # Columns that tell rows apart; the others are numbers, or text that is not compared.
 KEY_COLUMNS = (
@@ -165,20 +167,13 @@ def _quantities(columns: list[str]) -> list[_Quantity]:
     return found
 
 
-def _canonical(labels: Labels, column: str, value: object) -> str:
-    """Return a spelling that raw keys and display names share: ``omnimath2``."""
-    if is_missing(value):
-        return ""
-    return re.sub(r"[-_\s]+", "", labels.show(column, value)).casefold()
-
-
 def _by_key(
     where: str, frame: pd.DataFrame, keys: list[str], labels: Labels
 ) -> dict[Key, dict[str, Any]]:
     rows: dict[Key, dict[str, Any]] = {}
     for values in frame.itertuples(index=False, name=None):
         row = dict(zip(frame.columns, values, strict=True))
-        key = tuple(_canonical(labels, column, row[column]) for column in keys)
+        key = tuple(canonical(labels, column, row[column]) for column in keys)
         if key in rows:
             raise RecordsError(
                 f"{where}: two rows for {_shown(labels, keys, row)}; "
@@ -234,7 +229,7 @@ def _numeric(frame: pd.DataFrame) -> list[str]:
 
 
 def _spellings(labels: Labels, column: str, *frames: pd.DataFrame) -> set[str]:
-    return {_canonical(labels, column, value) for frame in frames for value in frame[column]}
+    return {canonical(labels, column, value) for frame in frames for value in frame[column]}
 
 
 def _compare_table(
@@ -272,7 +267,8 @@ def compare_tables(
     """Compare two sets of tables.
 
     Rows are matched by their key columns, raw keys with display names; models and benchmarks
-    that one side does not have are listed, not compared.
+    that one side does not have are listed, not compared. Numbers that were chosen, not measured
+    (`dhd.report.measured`), are left away, and so are rows over all models where these differ.
 
     Parameters
     ----------
@@ -284,6 +280,10 @@ def compare_tables(
     RecordsError
         When two rows of a table have the same keys.
     """
+    published, ours = measured_tables(published), measured_tables(ours)
+    theirs = named_models(published, labels)
+    if theirs and theirs.keys() != named_models(ours, labels).keys():
+        published, ours = without_joint_rows(published), without_joint_rows(ours)
     found: list[Comparison | OneSided] = []
     for table in sorted({*published, *ours}):
         if table not in ours:

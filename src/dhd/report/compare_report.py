@@ -13,6 +13,7 @@ from dhd.report.frames import csv_bytes
 from dhd.report.grid import Grid, GridColumn, GridRow
 from dhd.report.html import html_page, html_table
 from dhd.report.markdown import markdown_table
+from dhd.wording import number_of
 
 _HEADS = ("Row", "Quantity", "Published", "Ours", "Difference", "Distance", "Intervals", "Verdict")
 _TITLE = "Comparison with the published numbers"
@@ -61,7 +62,8 @@ def _title(table: str) -> str:
 
 def _table_grid(table: str, items: list[Comparison], tolerance: float) -> Grid:
     above = sum(item.exceeds(tolerance) for item in items)
-    caption = _own(f"{len(items)} numbers compared, {above} exceed the tolerance of {tolerance:g}.")
+    compared = number_of(len(items), "number")
+    caption = _own(f"{compared} compared; above the tolerance of {tolerance:g}: {above}.")
     aligns = ("l", "l", "r", "r", "r", "r", "l", "l")
     columns = tuple(GridColumn(_own(h), (), a) for h, a in zip(_HEADS, aligns, strict=True))
     return Grid(
@@ -87,18 +89,22 @@ def summary(outcome: Outcome, tolerance: float) -> str:
     above = sum(item.exceeds(tolerance) for item in outcome.compared)
     disjoint = sum(item.overlap is False for item in outcome.compared)
     if not outcome.compared:
-        return f"Nothing to compare: no row in common; {len(outcome.one_sided)} on one side only."
+        return "Nothing to compare: no measured number is on both sides."
+    exceed = "exceeds" if above == 1 else "exceed"
+    pairs = f"{number_of(disjoint, 'pair')} of intervals {'is' if disjoint == 1 else 'are'}"
     return (
-        f"{len(outcome.compared)} numbers compared: {above} exceed the tolerance of {tolerance:g}, "
-        f"{disjoint} pairs of intervals are disjoint; {len(outcome.one_sided)} rows, columns or "
-        "tables are on one side only."
+        f"{number_of(len(outcome.compared), 'measured number')} compared: {above} {exceed} the "
+        f"tolerance of {tolerance:g}, {pairs} disjoint; on one side only: "
+        f"{len(outcome.one_sided)} of the rows, columns and tables."
     )
 
 
 _EXPLANATION = (
     "Distance: percentage points for rates; percent of the published number for counts from 100 "
     "on, tokens and calls; counts below 100; hundredths for all others. It is the largest of "
-    "value and interval bounds. Published numbers are rounded as printed."
+    "value and interval bounds. Published numbers are rounded as printed. Seeds, settings and "
+    "sizes that were chosen are not compared, numbers over all models only where both sides have "
+    "the same ones."
 )
 
 
