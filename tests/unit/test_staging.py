@@ -10,9 +10,10 @@ import pytest
 import yaml
 
 from dhd.cli import main
+from dhd.config.load import load_study_file
 from dhd.config.models import VllmModel
-from dhd.errors import ModelError
-from dhd.staging import weight_files, weights_folder
+from dhd.errors import ConfigError, ModelError
+from dhd.staging import refuse_absent_models, weight_files, weights_folder
 from dhd.staging.locate import completion_note
 from dhd.staging.verify import model_checksums
 from support.fake_hub import COMMIT, FakeHub, fake_hub
@@ -87,7 +88,9 @@ def test_a_repository_is_fetched_checked_and_noted(
     hub: FakeHub, study: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert stage(study) == 0
-    assert "m: 5 files" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "m: 5 files" in said
+    assert "all checksums are those that the repository states" in said
     note = json.loads(Path("results/s/models/m.json").read_text())
     assert sorted(note["files"]) == USED
     for name in USED:
@@ -256,11 +259,59 @@ def test_a_local_folder_is_taken_as_it_is(
     (folder / "config.json").write_text("{}")
     repin(study, path=str(folder), revision="")
     assert stage(study) == 0
-    assert "0 checksums are those of the repository" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "m: 1 file, 0.0 GB in" in said
+    assert "nobody states checksums of a local folder, so none was compared" in said
     assert hub.asked == []
     assert not any(one.stated for one in model_checksums(folder))
     with pytest.raises(ModelError, match="no such folder"):
         weights_folder(model(str(tmp_path / "other")), None)
+
+
+def refused(study: Path) -> str:
+    """Return why a study's models cannot be had; empty where they can."""
+    try:
+        refuse_absent_models(load_study_file(study, root=study.parent))
+    except ConfigError as error:
+        return str(error)
+    return ""
+
+
+def test_a_missing_model_is_refused_before_the_first_job(study: Path, tmp_path: Path) -> None:
+    assert refused(study) == ""  # a repository with its commit is fetched by a rule
+    for path in (str(tmp_path / "gone"), "models/gone"):
+        repin(study, path=path, revision="")
+        why = refused(study)
+        assert f"{tmp_path}/models.yaml: 1 setting(s) to mend" in why
+        assert f"models.m.path = {path!r}: no such folder" in why
+        assert "or a repository with its commit in models.m.revision" in why
+    repin(study, path="some/model", revision="main")
+    assert "models.m.revision = 'main': give the 40-hex commit" in refused(study)
+
+
+def test_an_incomplete_model_folder_is_refused_before_the_first_job(
+    study: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    repin(study, path=str(folder), revision="")
+    assert "1 file missing, the first is config.json; copy the whole model" in refused(study)
+    (folder / "config.json").write_text("{}")
+    assert refused(study) == ""
+
+
+def test_a_model_that_was_staged_may_be_gone(study: Path, tmp_path: Path) -> None:
+    repin(study, path=str(tmp_path / "gone"), revision="")
+    note = tmp_path / "results" / "s" / "models" / "m.json"
+    note.parent.mkdir(parents=True)
+    note.write_text("{}")
+    assert refused(study) == ""
+
+
+def test_models_that_do_not_run_in_jobs_need_no_folder(study: Path) -> None:
+    path = study.with_name("models.yaml")
+    path.write_text(yaml.safe_dump({"models": {"m": {"engine": "scripted", "name": "s"}}}))
+    assert refused(study) == ""
 
 
 def test_unknown_models_are_said(study: Path, capsys: pytest.CaptureFixture[str]) -> None:

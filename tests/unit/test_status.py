@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from dhd.cli import main
 from dhd.errors import RecordsError
+from dhd.status.command import profile_of, rerun_command
 from dhd.status.overview import Overview, study_overview
 from dhd.status.plan import BundlePlan, StagePlan, StudyPlan, read_plan, write_plan
 from dhd.status.report import report_document, report_lines
@@ -195,6 +197,78 @@ def test_a_plan_comes_back_as_written_and_a_missing_one_is_said(tmp_path: Path) 
     (tmp_path / "status" / "plan.json").write_text('{"study": 1}')
     with pytest.raises(RecordsError, match="cannot be read"):
         read_plan(tmp_path)
+
+
+def put_study(name: str, begun: float, *, is_finished: bool = False) -> None:
+    """Note a study below ``results`` that was run at a time."""
+    folder = Path("results", name)
+    write_plan(StudyPlan(name, 180.0, (stage(),), ("config/x.yaml",), "polaris"), folder)
+    if is_finished:
+        for shard in ("00000-00003", "00004-00007", "00008-00011", "00012-00015"):
+            put_status(folder, shard, state="done", problems_done=4, answered=100)
+    os.utime(folder / "status" / "plan.json", (begun, begun))
+
+
+@pytest.fixture
+def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "results"
+
+
+def test_all_studies_are_shown_the_latest_last(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["status"]) == 2
+    assert "no study has been run here" in capsys.readouterr().err
+    put_study("latest", 3000)
+    put_study("ready", 2000, is_finished=True)
+    put_study("early", 1000)
+    (results / "older" / "tables").mkdir(parents=True)
+    assert main(["status"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    heads = [line for line in said if line.startswith("Study ")]
+    assert heads[0].startswith("Study older: not known, results/older/status/plan.json: no such")
+    assert heads[1] == "Study ready: finished, 4 shards, 400 requests answered, 0 failed, 0.0 GPU-h"
+    assert [head.partition(",")[0] for head in heads[2:]] == ["Study early", "Study latest"]
+    assert sum(line.startswith("deliberation alpha") for line in said) == 2
+
+
+def test_one_study_is_shown_as_a_whole(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put_study("ready", 2000, is_finished=True)
+    put_study("other", 2000)
+    assert main(["status", "--study", "ready"]) == 0
+    said = capsys.readouterr().out
+    assert "Left     nothing to ask" in said
+    assert "other" not in said
+    assert main(["status", "--json"]) == 0
+    assert {one["study"] for one in json.loads(capsys.readouterr().out)} == {"ready", "other"}
+    assert main(["status", "--json", "--study", "other"]) == 0
+    assert json.loads(capsys.readouterr().out)["study"] == "other"
+
+
+def test_a_study_goes_on_with_its_own_config_and_profile(results: Path) -> None:
+    put_study("s", 1000)
+    command = rerun_command(results / "s")
+    assert command is not None
+    assert command.endswith("snakemake --profile polaris --configfile config/x.yaml")
+    assert rerun_command(results / "other") is None
+    for name, study in {"a": "third", "b": "other", "models": None}.items():
+        path = Path("config", f"{name}.yaml")
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("{}" if study is None else f"study: {study}\n")
+    command = rerun_command(results / "other")
+    assert command is not None
+    assert command.endswith("snakemake --profile profiles/local --configfile config/b.yaml")
+
+
+def test_a_plan_notes_how_it_is_run(results: Path) -> None:
+    plan = StudyPlan("s", 180.0).run_with([Path.cwd() / "my.yaml", Path("/far/b.yaml")], "slurm")
+    write_plan(plan, results / "s")
+    assert read_plan(results / "s") == plan
+    assert (plan.configs, plan.profile) == (("my.yaml", "/far/b.yaml"), "slurm")
+    assert profile_of(["snakemake", "--profile", "polaris", "-n"]) == "polaris"
+    assert profile_of(["snakemake", "--profile=profiles/local"]) == "profiles/local"
+    assert profile_of(["snakemake", "all"]) == ""
 
 
 def test_two_thousand_shards_take_less_than_two_seconds(tmp_path: Path) -> None:

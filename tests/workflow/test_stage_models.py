@@ -21,13 +21,13 @@ def write_models(folder: Path, path: str) -> str:
     return str(folder / "models.yaml")
 
 
-def test_a_missing_model_is_said_before_a_job_starts(tmp_path: Path) -> None:
+def test_a_missing_model_is_said_before_the_first_job(tmp_path: Path) -> None:
     config = write_config(tmp_path, models_file=write_models(tmp_path, "/no/such/folder"))
     result = snakemake(tmp_path, config, check=False)
     assert result.returncode != 0
     said = result.stdout + result.stderr
-    assert "stage_model: model folder /no/such/folder: no such folder" in said
-    assert not list(tmp_path.glob("results/scripted/bundles/deliberation/alpha/**/*.parquet"))
+    assert "models.scripted-a.path = '/no/such/folder': no such folder" in said
+    assert not list(tmp_path.glob("results/scripted/*/**/*.*"))
 
 
 def test_the_target_stage_brings_models_and_problems_and_nothing_else(tmp_path: Path) -> None:

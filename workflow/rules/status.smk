@@ -1,12 +1,23 @@
+import sys
+
 from dhd.schedulers.controller import note_controller
+from dhd.status.command import profile_of
 from dhd.status.plan import write_plan
 from dhd.status.planned import study_plan
+from dhd.staging import refuse_absent_models
 
 
-# By the controller alone, when a run starts: who works here, for `dhd resume`, what jobs need of
+# By the controller alone, when a run starts: whether the models are there, who works here, for `dhd resume`, what jobs need of
 # the site, and what there is to do, for `dhd status`.
 onstart:
+    try:
+        refuse_absent_models(STUDY)
+    except DhdError as error:
+        raise WorkflowError(str(error)) from None
     note_controller()
     if STUDY.site is not None:
         write_notes(STUDY.site, WORKDIR)
-    write_plan(study_plan(STUDY, BUNDLES), PATHS.folder)
+    plan = study_plan(STUDY, BUNDLES).run_with(
+        workflow.configfiles, profile_of(sys.argv)
+    )
+    write_plan(plan, PATHS.folder)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from dhd.config.models import VllmModel
 from dhd.errors import ModelError
+from dhd.wording import number_of
 
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 _DEFAULT_BRANCH = "main"
@@ -42,12 +43,13 @@ def weights_folder(model: VllmModel, model_folder: str | None) -> Path:
     """
     local = Path(model.path).expanduser()
     if local.is_dir():
-        return _whole(local, ())
+        return _whole(local, (), "copy the whole model there")
     if not is_repository(model):
         raise ModelError(f"model folder {model.path}: no such folder (below {Path.cwd()})")
     folder = snapshot_folder(model, model_folder)
     if folder is not None:
-        return _whole(folder, _noted_files(folder) or _files_needed(folder))
+        needed = _noted_files(folder) or _files_needed(folder)
+        return _whole(folder, needed, "run `dhd stage` where there is internet")
     places = " or ".join(map(str, cache_folders(model_folder)))
     at = model.revision or _DEFAULT_BRANCH
     raise ModelError(
@@ -102,8 +104,11 @@ def _snapshot(cache: Path, model: VllmModel) -> Path | None:
     return repository / "snapshots" / commit.strip()
 
 
-def _whole(folder: Path, needed: Iterable[str]) -> Path:
-    """Return the folder if it has a config, what is needed and the weights that its index names."""
+def _whole(folder: Path, needed: Iterable[str], remedy: str) -> Path:
+    """Return the folder if it has a config, what is needed and the weights that its index names.
+
+    ``remedy`` says what to do where it has not.
+    """
     wanted = {"config.json", *needed}
     for index in folder.glob("*.index.json"):
         try:
@@ -113,8 +118,8 @@ def _whole(folder: Path, needed: Iterable[str]) -> Path:
     missing = sorted(name for name in wanted if not (folder / name).is_file())
     if missing:
         raise ModelError(
-            f"model folder {folder}: {len(missing)} file(s) are missing, the first is "
-            f"{missing[0]}; run `dhd stage` where there is internet"
+            f"model folder {folder}: {number_of(len(missing), 'file')} missing, the first is "
+            f"{missing[0]}; {remedy}"
         )
     return folder
 

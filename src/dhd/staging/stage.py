@@ -23,6 +23,7 @@ from dhd.staging.locate import (
     weights_folder,
 )
 from dhd.staging.verify import model_checksums
+from dhd.wording import number_of
 
 
 def models_to_stage(study: Study) -> dict[str, VllmModel]:
@@ -57,6 +58,7 @@ def stage_model(study: Study, key: str, out: Path) -> str:
     model_folder = None if study.site is None else study.site.model_folder
     folder = _folder(key, model, model_folder)
     files = model_checksums(folder)
+    local = Path(model.path).expanduser()
     note = {
         "model": key,
         "path": model.path,
@@ -66,10 +68,20 @@ def stage_model(study: Study, key: str, out: Path) -> str:
     }
     _write(note, out)
     size = sum(one.bytes for one in files) / 1e9
-    stated = sum(one.stated for one in files)
+    checked = _checked(len(files), sum(one.stated for one in files), is_local=folder == local)
+    return f"{key}: {number_of(len(files), 'file')}, {size:.1f} GB in {folder}; {checked}"
+
+
+def _checked(files: int, stated: int, *, is_local: bool) -> str:
+    """Return what was checked of a model's files, and what was not."""
+    there = "config.json and all weights that an index names are there"
+    if is_local:
+        return f"{there}; nobody states checksums of a local folder, so none was compared"
+    if stated == files:
+        return f"{there}, all checksums are those that the repository states"
     return (
-        f"{key}: {len(files)} files, {size:.1f} GB in {folder}; "
-        f"{stated} checksums are those of the repository"
+        f"{there}; {stated} checksums are those that the repository states, none is stated of "
+        f"the other {files - stated}"
     )
 
 

@@ -45,6 +45,11 @@ class Overview:
     engines: Engines
     estimate: Estimate
 
+    @property
+    def is_finished(self) -> bool:
+        """Return whether all shards are done."""
+        return all(one.done == one.shards for one in self.groups.values())
+
 
 def study_overview(folder: Path, now: float | None = None) -> Overview:
     """Return how far the study in ``folder`` is, from its files alone.

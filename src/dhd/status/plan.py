@@ -6,8 +6,8 @@ The note lets `dhd status` count what is not begun without reading benchmarks or
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -66,11 +66,34 @@ class StagePlan:
 
 @dataclass(frozen=True, slots=True)
 class StudyPlan:
-    """All stages of a study, and the age in seconds after which a heartbeat is stale."""
+    """What a study has to do, and how it is run.
+
+    Attributes
+    ----------
+    study
+        Its name.
+    stale_after_s
+        Age after which a heartbeat is stale.
+    stages
+        All its stages.
+    configs
+        Config files of its last run, relative to the folder that it ran in where they are below.
+    profile
+        Snakemake's profile in that run; empty where it had none.
+    """
 
     study: str
     stale_after_s: float
-    stages: tuple[StagePlan, ...] = field(default=())
+    stages: tuple[StagePlan, ...] = ()
+    configs: tuple[str, ...] = ()
+    profile: str = ""
+
+    def run_with(self, configs: Iterable[Path], profile: str) -> StudyPlan:
+        """Return the plan with a note of how it is run."""
+        here = Path.cwd()
+        places = (Path(path) for path in configs)
+        shown = (one.relative_to(here) if one.is_relative_to(here) else one for one in places)
+        return replace(self, configs=tuple(map(str, shown)), profile=profile)
 
 
 def plan_path(folder: Path) -> Path:
@@ -105,14 +128,20 @@ def read_plan(folder: Path) -> StudyPlan:
         ) from error
 
 
-def planned_studies(results: Path) -> Sequence[Path]:
-    """Return the folders of all studies in ``results`` that have a plan, the latest first."""
-    paths = results.glob(f"*/status/{_FILE}")
-    return [path.parents[1] for path in sorted(paths, key=_age, reverse=True)]
+def noted_studies(results: Path) -> Sequence[Path]:
+    """Return the folders of all studies in ``results``, the one that was run last at the end.
+
+    Those without a plan, run by an earlier version, come first.
+    """
+    folders = [path for path in results.glob("*") if path.is_dir()]
+    return sorted(folders, key=lambda folder: (_age(plan_path(folder)), folder.name))
 
 
 def _age(path: Path) -> float:
-    return path.stat().st_mtime
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def _plan(document: dict[str, Any]) -> StudyPlan:
@@ -120,7 +149,8 @@ def _plan(document: dict[str, Any]) -> StudyPlan:
         StagePlan(**{**stage, "bundles": tuple(map(_bundle, stage["bundles"]))})
         for stage in document["stages"]
     )
-    return StudyPlan(**{**document, "stages": stages})
+    configs = tuple(map(str, document.get("configs", ())))
+    return StudyPlan(**{**document, "stages": stages, "configs": configs})
 
 
 def _bundle(document: dict[str, Any]) -> BundlePlan:

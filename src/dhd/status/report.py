@@ -8,6 +8,7 @@ from typing import Any
 
 from dhd.status.overview import Overview
 from dhd.status.shards import Progress
+from dhd.wording import number_of
 
 _HEAD = (
     "stage",
@@ -38,6 +39,16 @@ def report_lines(overview: Overview) -> list[str]:
         *_engine_lines(overview),
         *_estimate_lines(overview),
     ]
+
+
+def summary_line(overview: Overview) -> str:
+    """Return the state of a finished study in one line."""
+    total = _total(overview.groups.values())
+    return (
+        f"Study {overview.study}: finished, {number_of(total.shards, 'shard')}, "
+        f"{number_of(total.answered, 'request')} answered, {total.failed.total():,} failed, "
+        f"{_gpu_hours('all', overview):,.1f} GPU-h"
+    )
 
 
 def report_document(overview: Overview) -> dict[str, Any]:
@@ -134,13 +145,15 @@ def _engine_lines(overview: Overview) -> list[str]:
         return ["Engines  none is up"]
     hosts = engines.hosts
     shown = ", ".join(hosts[:4]) + (f" and {len(hosts) - 4} more" if len(hosts) > 4 else "")
-    return [f"Engines  {len(engines.running):,} up with {engines.gpus:,} GPUs on {shown}"]
+    return [
+        f"Engines  {len(engines.running):,} up with {number_of(engines.gpus, 'GPU')} on {shown}"
+    ]
 
 
 def _estimate_lines(overview: Overview) -> list[str]:
     estimate = overview.estimate
     lines = []
-    if all(one.done == one.shards for one in overview.groups.values()):
+    if overview.is_finished:
         return ["Left     nothing to ask"]
     if estimate.engine_hours:
         pace = (
