@@ -60,8 +60,8 @@ if ! "$python" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))'; then
   exit 2
 fi
 
-requirements=(-r "$lock")
-[[ $lock != envs/vllm-cpu.lock ]] || requirements+=(-r envs/dev.lock)
+locks=("$lock")
+[[ $lock != envs/vllm-cpu.lock ]] || locks+=(envs/dev.lock)
 
 stamp=$venv/.installed
 state=$(cat "$lock" envs/dev.lock pyproject.toml envs/setup.sh | sha256sum)
@@ -79,21 +79,45 @@ install() { # install ARGUMENTS...: uv first, then pip
   "$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps "$@"
 }
 
+install_torch() { # from the ordinary index or local wheels, else from PyTorch's own index
+  install "$torch" 2>"$venv/torch.log" || install "$torch" --index-url "$torch_index"
+}
+
+ticker=
+trap '[[ -z $ticker ]] || kill "$ticker" 2>/dev/null || true' EXIT
+
+tell() { # tell WHAT COMMAND...: run it, and say what and how much is there every 15 s meanwhile
+  local what=$1 status=0
+  shift
+  echo "setup: $what"
+  while sleep 15 >/dev/null 2>&1; do
+    echo "setup: $what: $((SECONDS - begin)) s so far, $(du -sh "$venv" | cut -f1) in $venv"
+  done &
+  ticker=$!
+  "$@" || status=$?
+  kill "$ticker" 2>/dev/null || true
+  wait "$ticker" 2>/dev/null || true
+  ticker=
+  return "$status"
+}
+
 begin=$SECONDS
-echo "setup: installing $lock into $venv"
-[[ -x $venv/bin/python ]] || "$python" -m venv "$venv"
+count=$(cat "${locks[@]}" | grep -c '^[^#].*==')
+echo "setup: installing $count packages of ${locks[*]} into $venv; this takes minutes"
+[[ -x $venv/bin/python ]] || tell "making $venv" "$python" -m venv "$venv"
 "$venv/bin/pip" install --quiet --disable-pip-version-check "uv==$uv_version" ||
   echo "setup: uv $uv_version cannot be had here; using pip" >&2
 
 torch=$(grep '^torch==.*+cpu' "$lock" || true)
 if [[ -n $torch ]]; then
-  install "$torch" 2>"$venv/torch.log" || install "$torch" --index-url "$torch_index" || {
+  tell "installing $torch" install_torch || {
     cat "$venv/torch.log" >&2
     echo "setup: no $torch on the package index, among local wheels, or at $torch_index" >&2
     exit 1
   }
 fi
-install "${requirements[@]}"
-"$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+tell "installing the other packages" install "${locks[@]/#/--requirement=}"
+tell "installing dhd itself" \
+  "$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 echo "$state" >"$stamp"
 echo "setup: done in $((SECONDS - begin)) s"

