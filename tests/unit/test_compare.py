@@ -190,6 +190,19 @@ def test_every_published_claim_is_measured_or_chosen_on_purpose(published: Path)
     }
 
 
+def test_published_numbers_are_found_from_any_folder(
+    published: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["compare", "--tables", str(published), "--out", "same"]) == 0
+    assert (tmp_path / "same" / "comparison.md").is_file()
+    assert _run(tmp_path / "none", published, tmp_path / "out") == 2
+    assert f"--published {tmp_path}/none: no such folder; give the" in capsys.readouterr().err
+
+
 def test_tolerance_must_be_a_number_from_zero_on(published: Path, tmp_path: Path) -> None:
     with pytest.raises(SystemExit):
         _run(published, published, tmp_path, "--tolerance", "-1")

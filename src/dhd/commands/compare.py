@@ -6,12 +6,15 @@ import argparse
 import math
 from pathlib import Path
 
+import dhd
 from dhd.report.options import add_config_argument
 
 HELP = (
     "compare measured numbers of computed tables with the published ones; exit code 1 when one "
     "differs too much, 2 when there is nothing to compare"
 )
+PUBLISHED = Path(dhd.__file__).resolve().parents[2] / "resources" / "published"
+"""The paper's numbers in this project's folder, whichever folder the command runs in."""
 
 
 def _tolerance(text: str) -> float:
@@ -29,9 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--published",
         type=Path,
-        default=Path("resources/published"),
+        default=PUBLISHED,
         metavar="DIR",
-        help="folder of published CSV files (default: %(default)s)",
+        help="folder of published CSV files (default: the project's resources/published)",
     )
     parser.add_argument(
         "--tolerance",
@@ -58,6 +61,11 @@ def run(args: argparse.Namespace) -> int:
     from dhd.report.matching import named_models
     from dhd.report.options import load_options
 
+    if not args.published.is_dir():
+        raise RecordsError(
+            f"--published {args.published}: no such folder; give the project's "
+            "resources/published, or a folder of CSV files like those"
+        )
     labels = Labels(load_options(args.config).settings)
     published, ours = read_tables(args.published), read_tables(args.tables)
     outcome = compare_tables(published, ours, labels)
