@@ -298,6 +298,7 @@ def test_mixed_numbers_and_algebra() -> None:
         (r"\begin{pmatrix}1&2\\3&4\end{pmatrix}", r"\begin{pmatrix}1&3\\2&4\end{pmatrix}", "F"),
         (r"\begin{pmatrix}1&2\end{pmatrix}", r"\begin{pmatrix}1\\2\end{pmatrix}", "FN"),
         (r"\begin{pmatrix}3\\4\end{pmatrix}", "(3,4)", "TN"),
+        (r"\begin{pmatrix}1&2\\3&4\end{pmatrix}", r"\begin{pmatrix}1&2\cr 3&4\end{pmatrix}", "T"),
         (r"\int_0^1 x\,dx", r"\int_0^1 x\,dx", "T"), (r"\sum_{k=1}^{3} k", "6", "TN"),
         (r"\sum_{k=1}^{3} k", "7", "FN"),
     )  # fmt: skip

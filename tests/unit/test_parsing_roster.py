@@ -234,3 +234,12 @@ def test_nested_bullets_are_no_roles() -> None:
     text = lines("- **{name}**\n  - {lens}\n  - and more")
     assert names_of(text) == NAMES
     assert names_of(lines("{n}. {name}\n- {lens}\n- and more")) == NAMES
+
+
+@pytest.mark.parametrize("separator", [" - ", ": ", " – "])
+@pytest.mark.parametrize("name", ["Optics Expert", "Sign-Error Agent", "Symbolic Solver"])
+def test_a_name_may_end_like_a_label(name: str, separator: str) -> None:
+    roles = [name, *NAMES[:4]]
+    text = "\n".join(f"{n}. {role}{separator}its view" for n, role in enumerate(roles, 1))
+    parsed = parse_roster(text)
+    assert [(role.name, role.lens) for role in parsed.roles] == [(one, "its view") for one in roles]

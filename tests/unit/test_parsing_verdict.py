@@ -328,3 +328,20 @@ def test_complete_json_counts_even_at_the_token_limit() -> None:
 
 def test_none_has_no_verdict() -> None:
     assert parse_verdict(None).correct is None
+
+
+@pytest.mark.parametrize("mark", ["_", "__", "*", "**", "***", "`"])
+def test_any_emphasis_is_decoration(mark: str) -> None:
+    assert parse_verdict(f"{mark}Verdict: PASS{mark}").correct is True
+    assert parse_verdict(f"Verdict: {mark}FAIL{mark}").correct is False
+    assert parse_verdict(f"Verdict: PASS_{mark}THROUGH").correct is None
+
+
+@pytest.mark.parametrize(
+    "label", ["The result:", "Verdict:", "I compared both. Verdict:", "## Verdict"]
+)
+@pytest.mark.parametrize("fence", ["", "```json\n", "```\n"])
+def test_a_label_may_announce_json(label: str, fence: str) -> None:
+    text = f'{label}\n{fence}{{"correct": false}}\n{fence[:3]}'
+    assert parse_verdict(text).correct is False
+    assert parse_verdict(f"Verdict: PASS\n{text}").correct is None

@@ -3,11 +3,17 @@ r"""Extraction of the final answer from a model output.
 The JSON field where the output is structured, else the last non-empty ``\boxed{}``, else what
 follows the last answer marker (``Final answer:``, ``Answer:`` and its translations). An answer
 line after the last box corrects it. Echoed instructions are no answers.
+
+Outputs are hostile and may repeat one token thousands of times, and extraction runs outside the
+comparison workers: every step takes time linear in the output, so patterns do not backtrack over
+white space and only the last candidates are looked at.
 """
 
 from __future__ import annotations
 
+import bisect
 import re
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -16,12 +22,17 @@ from dhd.answers.choices import resolve_choice, resolve_choices
 from dhd.answers.json_answer import json_answer, looks_structured
 from dhd.answers.prose import choice_in_prose, letters_in_prose, number_in_prose
 from dhd.answers.quantity import parse_quantity
-from dhd.answers.text import clean, matching_brace, normalise_answer
+from dhd.answers.text import clean, closing_braces, matching_brace, normalise_answer
 from dhd.parsing.reasoning import final_text
 from dhd.problems import AnswerFormat
 
 MAX_OUTPUT_CHARS: Final = 400_000
 """Of longer outputs only the end is searched."""
+_MAX_CANDIDATES: Final = 50
+"""Boxes and answer lines that are looked at, counted from the end."""
+_MAX_PLACEHOLDER: Final = 80
+_MAX_NAMING: Final = 4_000
+"""Characters; a longer text is not searched for the options that it names."""
 
 _BOX: Final = re.compile(r"\\f?box(?:ed)?\s*(\{)|\\boxed\s+([^\s{}$\\]+)")
 _PLACEHOLDER: Final = re.compile(
@@ -32,25 +43,26 @@ _PLACEHOLDER: Final = re.compile(
     re.IGNORECASE,
 )
 _WORDS: Final = (
-    r"(?:the\s+)?(?:my\s+)?(?:final|correct|right)\s+(?:answer|choice|option|result)|(?:the\s+)?answer|ans\.?"
-    r"|final|correct\s+option"
+    r"(?:the\s++)?(?:my\s++)?(?:final|correct|right)\s++(?:answer|choice|option|result)"
+    r"|(?:the\s++)?answer|ans\.?|final|correct\s++option"
 )
 _FOREIGN: Final = (
     "最终答案|正确答案|答案|答え|Antwort|Réponse|Respuesta|Risposta|Resposta|Ответ|정답|الجواب|Jawaban|"
     "Odpowiedź|Antwoord|Cevap|उत्तर|উত্তর|Jibu"
 )
 _MARKER: Final = re.compile(
-    rf"(?<![A-Za-z\"'_])(?:{_WORDS}|{_FOREIGN})\s*(?:\([^()\n]{{0,20}}\))?\s*[*_]{{0,2}}\s*"
-    rf"(?:[:：]|(?:\bis\b|\bequals\b|是|为|為|は)\s*[:：]?)[*_]{{0,2}}",
+    rf"(?<![A-Za-z\"'_])(?:{_WORDS}|{_FOREIGN})\s*+(?:\([^()\n]{{0,20}}\))?+\s*+[*_]{{0,2}}+\s*+"
+    rf"(?:[:：]|(?:\bis\b|\bequals\b|是|为|為|は)\s*+[:：]?)[*_]{{0,2}}",
     re.IGNORECASE,
 )
 _HEADING: Final = re.compile(
-    r"^[#*_\s]*(?:the\s+)?final\s+answer[#*_\s:]*$", re.IGNORECASE | re.MULTILINE
+    r"^[#*_ \t]*+(?:the\s++)?final\s++answer[#*_ \t:]*+$", re.IGNORECASE | re.MULTILINE
 )
-_HASHES: Final = re.compile(r"^\s*####[ \t]*(\S.*)$", re.MULTILINE)
-_TAG: Final = re.compile(r"<answer>(.*?)</answer>", re.DOTALL | re.IGNORECASE)
+_HASHES: Final = re.compile(r"^[ \t]*+####[ \t]*+(\S.*)$", re.MULTILINE)
+_TAG: Final = re.compile(r"<answer>((?:(?!</?answer>).)*+)</answer>", re.DOTALL | re.IGNORECASE)
 _RUN_ON: Final = re.compile(
-    r"\n\s*(?:#+\s*|\*\*)?(?:next\s+)?(?:question|problem|q|human|user|exercise|问题|题目)\s*\d*\s*[:：.]",
+    r"\n[ \t]*+(?:#++[ \t]*+|\*\*)?(?:next\s++)?"
+    r"(?:question|problem|q|human|user|exercise|问题|题目)\s*+\d*+\s*+[:：.]",
     re.IGNORECASE,
 )
 _SENTENCE_END: Final = re.compile(r"(?<=[^\s.])\.(?=\s+[A-Z])|(?<=[.。])\s*I hope\b|。")
@@ -139,6 +151,8 @@ def _choose_letter(
 
 
 def _names_options(text: str, answer_format: AnswerFormat, options: Sequence[str] | None) -> bool:
+    if len(text) > _MAX_NAMING:
+        return False
     answer = normalise_answer(text)
     if answer_format == "multi_choice":
         return resolve_choices(answer, options) is not None
@@ -157,24 +171,28 @@ def _from_prose(body: str, answer_format: AnswerFormat) -> str | None:
 
 def _without_run_on(body: str) -> str:
     """Cut an invented next question off, where an answer stands before it."""
-    for match in _RUN_ON.finditer(body):
-        head = body[: match.start()]
-        if _boxes(head, truncated=False) or _marked(head, truncated=False):
-            return head
-    return body
+    cuts = [match.start() for match in _RUN_ON.finditer(body)]
+
+    def answered(cut: int) -> bool:
+        head = body[:cut]
+        return bool(_boxes(head, truncated=False) or _marked(head, truncated=False))
+
+    first = bisect.bisect_left(cuts, True, key=answered)  # a longer head keeps its answers
+    return body[: cuts[first]] if first < len(cuts) else body
 
 
 def _boxes(body: str, truncated: bool) -> list[_Candidate]:
     found: list[_Candidate] = []
-    for match in _BOX.finditer(body):
+    closings = closing_braces(body)
+    for match in deque(_BOX.finditer(body), _MAX_CANDIDATES):
         if match.group(1) is None:
             content, end = match.group(2).rstrip(".,;"), match.end()
         else:
-            end = matching_brace(body, match.end() - 1)
+            end = closings.get(match.end() - 1, -1)
             content = body[match.end() : end].strip() if end >= 0 else ""
         if truncated and end >= len(body) and match.group(1) is None:
             continue
-        if not _PLACEHOLDER.match(_plain(content)):
+        if not _is_placeholder(content):
             found.append(_Candidate(match.start(), content, is_box=True))
     return found
 
@@ -191,16 +209,21 @@ def _has_open_box(body: str) -> bool:
 def _marked(body: str, truncated: bool) -> list[_Candidate]:
     spots = [(match.start(), match.end()) for match in _MARKER.finditer(body)]
     spots += [(match.start(), match.end()) for match in _HEADING.finditer(body)]
+    spots = sorted(spots)[-_MAX_CANDIDATES:]
     found = [
         _Candidate(start, content, is_box=False)
         for start, end in spots
         if (content := _line_after(body, end, truncated)) is not None
     ]
-    tagged = [match for pattern in (_HASHES, _TAG) for match in pattern.finditer(body)]
+    tagged = [
+        match
+        for pattern in (_HASHES, _TAG)
+        for match in deque(pattern.finditer(body), _MAX_CANDIDATES)
+    ]
     found += [
         _Candidate(match.start(), match.group(1).strip(), is_box=False)
         for match in tagged
-        if not (truncated and match.end() == len(body)) and not _PLACEHOLDER.match(match.group(1))
+        if not (truncated and match.end() == len(body)) and not _is_placeholder(match.group(1))
     ]
     return sorted(found, key=lambda one: one.start)
 
@@ -223,13 +246,16 @@ def _line_after(body: str, start: int, truncated: bool) -> str | None:
     content = content.removeprefix("####").strip()
     if content.endswith(".") and not content.endswith(".."):
         content = content[:-1]
-    if _PLACEHOLDER.match(_plain(content)) or _BOX.search(content):
+    if _is_placeholder(content) or _BOX.search(content):
         return None
     return content
 
 
-def _plain(text: str) -> str:
-    return re.sub(r"\\(?:text|mathrm|textbf)\s*\{([^{}]*)\}", r"\1", text)
+def _is_placeholder(text: str) -> bool:
+    if len(text) > _MAX_PLACEHOLDER:
+        return False
+    plain = re.sub(r"\\(?:text|mathrm|textbf)\s*\{([^{}]*)\}", r"\1", text)
+    return _PLACEHOLDER.match(plain) is not None
 
 
 def _outside_thoughts(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Final
 FIELDS: Final = ("final_answer", "answer", "proposed_answer")
 """Fields that hold an answer, in order of preference."""
 
-_FENCE: Final = re.compile(r"```(?:json)?\s*(\{.*?\})\s*```", re.DOTALL | re.IGNORECASE)
+_FENCE_MARK: Final = re.compile(r"```(?:json\b)?", re.IGNORECASE)
 _FIELD: Final = re.compile(rf'"(?:{"|".join(FIELDS)})"\s*:')
 _LATEX_AFTER_ESCAPE: Final = re.compile(
     r"(?<!\\)(\\\\)*\\(?=frac|forall|flat|floor|beta|binom|boxed|bar|big|bmod|begin|bf|theta|times|text|tan|tau|tfrac|to(?![a-z])"
@@ -39,7 +39,8 @@ def json_answer(body: str) -> str | None:
 
 def _objects(body: str) -> list[str]:
     """Return the texts that may begin with an answer object, likeliest first."""
-    fenced = [match.group(1) for match in _FENCE.finditer(body)]
+    fenced = [part.strip() for part in _FENCE_MARK.split(body)[1:-1]]
+    fenced = [part for part in fenced if part[:1] + part[-1:] == "{}"][-_MAX_OBJECTS:]
     starts = [match.start() for match in re.finditer(r'\{\s*"', body)][-_MAX_OBJECTS:]
     whole = [body] if body.startswith("{") else []
     return [*whole, *reversed(fenced), *(body[start:] for start in reversed(starts))]

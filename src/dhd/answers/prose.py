@@ -11,7 +11,7 @@ from dhd.answers.choices import DEFAULT_LETTERS
 
 _BARE_LETTER: Final = r"[(\[*_]{0,3}[A-Z](?![A-Za-z])[)\]*_]{0,3}"
 _LETTER: Final = r"[(\[*_]{0,3}([A-Z])[)\]*_]{0,3}"
-_AND: Final = r"\s*(?:,\s*and\b|,|;|/|&|、|\band\b|\bor\b|和)?\s*"
+_AND: Final = r"\s*+(?:,\s*+and\b|,|;|/|&|、|\band\b|\bor\b|和)?+\s*+"
 _LETTERS: Final = rf"(?>({_BARE_LETTER}(?:{_AND}{_BARE_LETTER})*|[A-J]{{2,8}}))"
 _REASON: Final = r"\b(?:because|since|as|for|due|which|given|(?:is|are) (?:correct|right|the))\b"
 _AFTER: Final = rf"(?=\s*(?:$|[.,;:!)\]。，]|\n|{_REASON}))"
@@ -19,7 +19,7 @@ _VERB: Final = (
     r"(?:\b(?:must be|has to be|should be|is|are|choose|chose|pick|select|selecting"
     r"|go with|going with|options?|choices?|answers?|opt for)"
     r"|[故应]?选择?项?|答案[是为]?|因此选|所以选)"
-    r"\s*(?:options?\s+|choices?\s+|answer\s+|letter\s+)?[:：]?\s*"
+    r"\s*+(?:options?\s++|choices?\s++|answer\s++|letter\s++)?+[:：]?+\s*+"
 )
 _SETTLED: Final = re.compile(_VERB + _LETTER + _AFTER)
 _SETTLED_SET: Final = re.compile(_VERB + _LETTERS + _AFTER)
@@ -48,7 +48,9 @@ def choice_in_prose(body: str, options: Sequence[str] | None) -> str | None:
         for pattern in (_SETTLED, _IS_RIGHT)
         for match in pattern.finditer(body)
         if match.group(1) in valid
-        and not _NEGATED.search(body[: match.start(1)].rstrip("([*_ ")[-20:])
+        and not _NEGATED.search(
+            body[max(0, match.start(1) - 40) : match.start(1)].rstrip("([*_ ")[-20:]
+        )
     ]
     return max(found)[1] if found else None
 
@@ -58,7 +60,7 @@ def letters_in_prose(body: str) -> str | None:
     found = [
         match.group(1)
         for match in _SETTLED_SET.finditer(body)
-        if not _NEGATED.search(body[: match.start(1)][-20:])
+        if not _NEGATED.search(body[max(0, match.start(1) - 20) : match.start(1)])
     ]
     return found[-1] if found else None
 

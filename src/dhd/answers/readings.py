@@ -87,7 +87,7 @@ def _read(text: str, depth: int) -> Answer:
 
 
 def _matrix(body: str, depth: int) -> Answer:
-    rows = [row.strip() for row in re.split(r"\\\\", body)]
+    rows = [row.strip() for row in re.split(r"\\\\|\\cr(?![a-zA-Z])", body)]
     cells = [[_read(cell.strip(), depth + 1) for cell in row.split("&")] for row in rows if row]
     if not cells or len({len(row) for row in cells}) != 1:
         return Opaque(body)

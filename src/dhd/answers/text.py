@@ -89,6 +89,21 @@ def matching_brace(text: str, start: int) -> int:
     return -1
 
 
+_BRACE: Final = re.compile(r"\\.|[{}]", re.DOTALL)
+
+
+def closing_braces(text: str) -> dict[int, int]:
+    r"""Return where each brace of a text that is closed closes; ``\{`` does not count."""
+    opened: list[int] = []
+    closings: dict[int, int] = {}
+    for match in _BRACE.finditer(text):
+        if match.group() == "{":
+            opened.append(match.start())
+        elif match.group() == "}" and opened:
+            closings[opened.pop()] = match.start()
+    return closings
+
+
 _SYMBOLS: Final = str.maketrans(
     {
         "−": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "‒": "-", "﹣": "-", "➖": "-",
@@ -145,7 +160,6 @@ _TEXT_COMMAND: Final = re.compile(
     r"\\(?:text(?:bf|it|rm|normal|sf|tt)?|math(?:rm|bf|it|sf|tt|cal|bb)|mbox|hbox|emph|boldsymbol|bm)"
     r"\s*\{((?:[^{}]++|\{[^{}]*+\})*+)\}"
 )
-_TRAILING: Final = re.compile(r"(?:[\s.,;:\u3002]|\\\\)+$")
 
 
 def clean(text: str) -> str:
@@ -166,7 +180,9 @@ def clean(text: str) -> str:
 
 def strip_punctuation(text: str) -> str:
     """Remove sentence punctuation and quotes around an answer."""
-    out = _TRAILING.sub("", text.strip())
+    out = text.strip()
+    while (shorter := out.rstrip().rstrip(".,;:\u3002").removesuffix("\\\\")) != out:
+        out = shorter
     if len(out) > 2 and out[0] == out[-1] and out[0] in "\"'`_*":
         out = out[1:-1].strip()
     return out.strip("`").strip()

@@ -56,7 +56,9 @@ def clean_name(name: str) -> str:
 
 def split_role(text: str) -> ExpertRole:
     """Split ``Name: lens`` (also with a spaced dash, or the name in bold) into a role."""
-    text = _ROLE_LABEL.sub("", text.strip(_SPACE_AND_QUOTES), count=1)
+    text = text.strip(_SPACE_AND_QUOTES)
+    label = _ROLE_LABEL.match(text)  # at the start only: "Optics Expert: …" is a name
+    text = text if label is None else text[label.end() :]
     bold = _BOLD.match(text)
     if bold is not None and not _SPLIT.search(bold["name"].rstrip(": \t"), 0, _SPLIT_WITHIN):
         return ExpertRole(clean_name(bold["name"]), _clean_lens(text[bold.end() :]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from typing import Final
 
@@ -9,12 +10,19 @@ from dhd.messages import ParsedVerdict
 from dhd.parsing.labels import normalise_key
 from dhd.parsing.lenient_json import JsonValue, scan_encoded
 from dhd.parsing.reasoning import NoFinalTextError, readable_final_text
-from dhd.parsing.verdict_text import OFF_MENU, Signal, stated_verdicts, word_verdict
+from dhd.parsing.verdict_text import (
+    OFF_MENU,
+    Signal,
+    stated_verdicts,
+    without_open_label,
+    word_verdict,
+)
 
 _JSON_KEYS: Final = frozenset(
     {"verdict", "final_verdict", "correctness", "correct", "is_correct", "pass", "passed"}
 )
 _MAX_WRAPPERS: Final = 2
+_FENCE_MARK: Final = re.compile(r"```(?:json\b)?", re.IGNORECASE)
 _INVISIBLE: Final = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u00ad"))
 
 
@@ -83,7 +91,7 @@ def _without(text: str, spans: tuple[tuple[int, int], ...]) -> str:
     pieces: list[str] = []
     end = 0
     for start, stop in spans:
-        pieces.append(text[end:start])
+        pieces.append(without_open_label(_FENCE_MARK.sub("", text[end:start])))
         end = stop
     pieces.append(text[end:])
-    return "\n".join(pieces).replace("```json", "").replace("```", "")
+    return _FENCE_MARK.sub("", "\n".join(pieces))

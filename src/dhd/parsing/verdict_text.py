@@ -17,7 +17,7 @@ _DECORATION: Final = " \t*_`\"'“”‘’([<{#"
 _BOX = re.compile(r"\$?\\boxed\{(?:\\text\{)?")
 _WORD = re.compile(
     rf"(?:(?P<pass>{_POSITIVE})|(?P<fail>{_NEGATIVE}))"
-    r"(?![\w%]|[.,/:^+\-]\d|\s{0,3}(?:/|out of|of)\s{0,3}\d)",
+    r"(?!_*[^\W_]|%|[.,/:^+\-]\d|\s{0,3}(?:/|out of|of)\s{0,3}\d)",
     re.IGNORECASE,
 )
 # What may follow a word that also begins ordinary sentences ("no doubt", "failed to …").
@@ -103,6 +103,18 @@ def stated_verdicts(text: str) -> list[Signal]:
         at_edge = number in {0, len(lines) - 1}
         signals.extend(found or _bare(line, with_words=at_edge))
     return signals
+
+
+def without_open_label(text: str) -> str:
+    """Cut a label off the end of a text: its value is what follows the text, such as JSON."""
+    text = text.rstrip()
+    line_start = text.rfind("\n") + 1
+    starts = [line_start, *(match.end() for match in _SENTENCE.finditer(text, line_start))]
+    lead = _LEAD.match(text, starts[-1])
+    label = _LABEL.match(text, lead.end() if lead else starts[-1])
+    if label is None or text[label.end() :].strip(_DECORATION + "]>})"):
+        return text
+    return text[: starts[-1]]
 
 
 def _is_single_value(line: str) -> bool:
