@@ -43,7 +43,7 @@ def test_tables_with_a_config(
     assert accuracy.loc[0, ["model", "benchmark"]].tolist() == ["oss", "omni_math_2"]
     assert "First &amp; best" in (out / "table_01.md").read_text()
     assert "50 bootstrap resamples" in (out / "table_09.md").read_text()
-    assert "tables, " in capsys.readouterr().out
+    assert "28 tables of the paper, numbers of 5 figures, left_out" in capsys.readouterr().out
 
 
 @pytest.mark.slow
