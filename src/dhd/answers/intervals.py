@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from operator import itemgetter
 from typing import Final
 
 from dhd.answers.expression import parse_expression
+from dhd.answers.quantity import real_value
 from dhd.answers.scan import levels, split_top
 from dhd.answers.structure import Interval, RealSet
 from dhd.answers.tokens import ParseError
@@ -67,6 +69,9 @@ def _complement(text: str) -> RealSet | None:
     points = [tree for tree in trees if tree is not None]
     if not points or len(points) < len(trees):
         return None
+    values = [real_value(point) for point in points]
+    if None not in values:
+        points = [point for _, point in sorted(zip(values, points, strict=True), key=itemgetter(0))]
     ends: list[Expr | None] = [None, *points, None]
     return RealSet(tuple(Interval(low, high) for low, high in pairwise(ends)))
 

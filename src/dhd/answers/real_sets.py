@@ -6,6 +6,7 @@ from dhd.answers.equality import equal
 from dhd.answers.equations import same_inequality
 from dhd.answers.structure import Answer, Inequality, Interval, RealSet, Scalar, Sequence
 from dhd.answers.tree import Expr
+from dhd.answers.unions import normal_union
 from dhd.answers.verdicts import Verdict, all_of, any_of
 
 
@@ -14,11 +15,15 @@ def compare_real_sets(gold: Answer, submitted: Answer) -> Verdict:
     one, other = _as_real_set(gold), _as_real_set(submitted)
     if one is None or other is None:
         return None
-    left, right = one.intervals, other.intervals
-    if len(left) > 8 or len(right) > 8:
+    if len(one.intervals) > 8 or len(other.intervals) > 8:
         return None
+    left, right = normal_union(one.intervals), normal_union(other.intervals)
+    if left is None or right is None:  # ends with symbols: only as they are written
+        left, right = one.intervals, other.intervals
+        if len(left) != len(right):
+            return None
     if len(left) != len(right):
-        return None
+        return False
     table = [[_intervals(a, b) for b in right] for a in left]
     rows = all_of(any_of(row) for row in table)
     columns = all_of(any_of([row[index] for row in table]) for index in range(len(right)))
