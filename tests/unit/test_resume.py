@@ -2,6 +2,8 @@
 
 import os
 import socket
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from dhd.schedulers.base import SchedulerJob
 from dhd.schedulers.controller import (
     controller_of,
     forget_controllers,
+    hold_for_resume,
     note_controller,
     other_controller,
 )
@@ -132,3 +135,60 @@ def test_other_commands_refuse_unknown_arguments(capsys: pytest.CaptureFixture[s
     with pytest.raises(SystemExit):
         main(["schema", "--unknown"])
     assert "unrecognized arguments: --unknown" in capsys.readouterr().err
+
+
+def test_of_two_resumes_at_once_one_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code = (
+        "import subprocess, sys, time; from pathlib import Path\n"
+        "from dhd.schedulers.controller import hold_for_resume\n"
+        "hold_for_resume(Path('.')); print('held', flush=True)\n"
+        "subprocess.Popen(['sleep', '5'], stdout=subprocess.DEVNULL)\n"
+        "import os; os.execv('/bin/cat', ['cat'])\n"  # as it becomes Snakemake
+    )
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as first:
+        assert first.stdout is not None
+        assert first.stdin is not None
+        assert first.stdout.readline() == b"held\n"
+        with pytest.raises(ConfigError, match="another `dhd resume` has taken over here"):
+            hold_for_resume(tmp_path)
+        first.stdin.close()
+    lock = hold_for_resume(tmp_path)  # what it started, and is still there, holds nothing
+    os.close(lock)
+
+
+@pytest.mark.parametrize(
+    ("words", "alive"),
+    [
+        (["--profile", "polaris"], True),
+        (["--profile", "polaris", "--dry-run"], False),
+        (["--profile", "polaris", "--mode", "remote"], False),
+    ],
+)
+def test_a_snakemake_that_has_noted_nothing_yet_is_seen_on_its_host(
+    tmp_path: Path, words: list[str], alive: bool
+) -> None:
+    script = tmp_path / "snakemake"
+    script.write_text("import sys; sys.stdin.read()\n")
+    command = [sys.executable, str(script), *words]
+    with subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.PIPE) as process:
+        expected = f"process {process.pid} on this host" if alive else None
+        assert other_controller(tmp_path) == expected
+        assert other_controller(tmp_path, trusts_notes=False) == expected
+        assert other_controller(tmp_path / "..") is None
+        process.communicate()
+
+
+def test_a_submit_command_ends_the_snakemake_that_runs_it(tmp_path: Path) -> None:
+    script = tmp_path / "snakemake"
+    ends = "from dhd.schedulers.controller import end_controller; end_controller()"
+    script.write_text(
+        "import signal, subprocess, sys, time\n"
+        "signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))\n"
+        f"subprocess.run('{sys.executable} -c \"{ends}\"; true', shell=True)\n"
+        "time.sleep(30)\n"
+    )
+    assert subprocess.run([sys.executable, str(script)]).returncode == 7

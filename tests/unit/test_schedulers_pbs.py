@@ -1,5 +1,7 @@
 """What is said to PBS when a job is submitted."""
 
+import contextlib
+import json
 import os
 import re
 import subprocess
@@ -170,6 +172,63 @@ def test_a_refused_job_fails_at_once_with_the_reason(
 ) -> None:
     clients["qsub"].will(("", "qsub: Invalid account project", 1))
     with pytest.raises(SchedulerError, match=r"dhd\.deliberate_bundle\.7.*Invalid account"):
+        submit(site_of(tmp_path, project_root), REQUEST, jobscript)
+    assert len(clients["qsub"].calls) == 1
+
+
+@pytest.mark.parametrize(
+    ("ends", "told"),
+    [([0, 0, 0], 1), ([0, 1, 0, 0], 0), ([0, 0, 0, 0, 0, 0], 2)],
+    ids=["at the third", "not in a row", "again"],
+)
+def test_snakemake_is_ended_when_pbs_goes_on_refusing(
+    clients: dict[str, Client],
+    jobscript: Path,
+    tmp_path: Path,
+    project_root: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    ends: list[int],
+    told: int,
+) -> None:
+    ended: list[bool] = []
+    monkeypatch.setattr(pbs_submit, "end_controller", lambda: ended.append(True) or True)
+    refused = ("", "qsub: Invalid account project", 1)
+    clients["qsub"].will(*(refused if end == 0 else ("124.s", "", 0) for end in ends))
+    for end in ends:
+        with contextlib.suppress(SchedulerError) if end == 0 else contextlib.nullcontext():
+            submit(site_of(tmp_path, project_root), REQUEST, jobscript)
+    assert len(ended) == told
+
+
+@pytest.mark.parametrize("code", [0, 3])
+def test_an_answer_in_no_known_letters_is_no_traceback(
+    clients: dict[str, Client],
+    jobscript: Path,
+    tmp_path: Path,
+    project_root: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    code: int,
+) -> None:
+    garbage = tmp_path / "bin" / "qsub"
+    garbage.write_text(f"#!/bin/sh\nprintf '\\377\\376\\000' >&2\nprintf '\\377'\nexit {code}\n")
+    clients["qselect"].will(("", "", 0))
+    hours = iter(range(9))
+    monkeypatch.setattr(pbs_submit.time, "monotonic", lambda: 1800.0 * next(hours))
+    with pytest.raises(SchedulerError, match="not submitted"):
+        submit(site_of(tmp_path, project_root), REQUEST, jobscript)
+
+
+def test_a_bundle_whose_last_jobs_were_in_vain_is_not_submitted(
+    clients: dict[str, Client], jobscript: Path, tmp_path: Path, project_root: Path
+) -> None:
+    output = "results/s/bundles/deliberation/alpha/sums/0001.messages.parquet"
+    jobscript.write_text(f"#!/bin/sh\n# properties = {json.dumps({'output': [output]})}\ntrue\n")
+    clients["qsub"].will(("124.s", "", 0))
+    assert submit(site_of(tmp_path, project_root), REQUEST, jobscript) == "124.s"
+    note = Path("results/s/runs/deliberation/alpha/sums/0001.tries.json")
+    note.parent.mkdir(parents=True)
+    note.write_text('{"run": "", "journal_bytes": 7, "count": 6, "error": "no GPU here"}')
+    with pytest.raises(SchedulerError, match=r"not tried again: 6 jobs.*no GPU here"):
         submit(site_of(tmp_path, project_root), REQUEST, jobscript)
     assert len(clients["qsub"].calls) == 1
 

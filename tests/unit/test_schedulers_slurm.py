@@ -106,6 +106,9 @@ def test_options_that_the_plugin_has_resources_for_are_split_off() -> None:
         ("--job-name=x", "--job-name is set for every job"),
         ("--comment 'x", "No closing quotation"),
         ("--qos", "expected one argument"),
+        ("long", "'long' is no option; sbatch would take it for the job's script"),
+        ("--reservation=big job.sh", "'job.sh' is no option"),
+        ("--reservation big job.sh", "'job.sh' is no option"),
     ],
 )
 def test_options_that_contradict_the_site_are_refused(options: str, expected: str) -> None:
@@ -159,6 +162,7 @@ def test_jobs_of_a_folder_are_found_by_name_and_folder(
         f"9|COMPLETING|dhd_0c|{tmp_path}\n"
         f"10|RUNNING|other|{tmp_path}\n"
         f"11|RUNNING|dhd_0b|{tmp_path.parent}\n"
+        f"12|RUNNING|of two\nlines|{tmp_path}\n"
     )
     assert slurm.jobs_of_folder(tmp_path) == [
         SchedulerJob("7", "dhd_0b", "queued"),

@@ -36,6 +36,25 @@ from support.sites import site_of, write_site
         ({"gpus": 4, "nodes": 1}, "queue 'preemptable' gives whole nodes; remove the key"),
         ({"wall_time": "01:00:00"}, "wall_time: unknown key; did you mean 'walltime'?"),
         ({"scheduler": "lsf"}, "scheduler = 'lsf'"),
+        ({"account": "Über"}, "one word of letters"),
+        ({"walltime": "00:00:59"}, "schedulers count minutes; give it one at least"),
+        ({"walltime": "-1:00:00"}, 'write it as "HH:MM:SS", in quotes'),
+        ({"filesystems": None}, "filesystems: Polaris's jobs have to name those that they need"),
+        ({"nodes": 0}, "nodes = 0: Input should be greater than 0"),
+        ({"nodes": "4 nodes"}, "nodes = '4 nodes'"),
+        ({"gpus_per_node": 8}, "gpus_per_node = 8: a node of Polaris has 4"),
+        ({"gpu_memory_gb": 80}, "gpu_memory_gb = 80: GPUs of queue 'preemptable' have 40"),
+        ({"gpu_memory_gb": "40GB"}, "gpu_memory_gb = '40GB'"),
+        ({"gres": "gpu:4"}, "gres: has no effect on pbs; remove it"),
+        ({"memory_gb": 200}, "memory_gb: has no effect on pbs; remove it"),
+        ({"setup": "module load conda"}, "setup = 'module load conda'"),
+        ({"cpu": {"queue": "debug", "time": "01:00:00"}}, "cpu.time: unknown key"),
+        ({"scheduler": "slurm", "filesystems": "home"}, "filesystems: has no effect on slurm"),
+        ({"scheduler": "slurm", "filesystems": None, "gres": "gpu"}, "write it as gpu:COUNT"),
+        (
+            {"scheduler": "slurm", "filesystems": None, "gres": "gpu:a100:2"},
+            "gres = 'gpu:a100:2': asks for 2 GPU(s) of a node, while engines are planned for 4",
+        ),
     ],
 )
 def test_faulty_site_files_say_what_would_be_right(
@@ -148,7 +167,9 @@ def vllm(**settings: Any) -> VllmModel:
 def test_engines_of_a_node(
     tmp_path: Path, project_root: Path, gpus_per_node: int, parallel: int, expected: int
 ) -> None:
-    site = site_of(tmp_path, project_root, gpus_per_node=gpus_per_node)
+    machine = "polaris" if gpus_per_node == 4 else "sophia"
+    queue = {"polaris": "preemptable", "sophia": "by-node"}[machine]
+    site = site_of(tmp_path, project_root, machine, queue=queue, gpus_per_node=gpus_per_node)
     assert engines(vllm(tensor_parallel_size=parallel), site) == expected
     assert engines(vllm(tensor_parallel_size=parallel), None) == 1
 
@@ -192,11 +213,25 @@ def test_weights_must_leave_room_for_requests(tmp_path: Path, project_root: Path
     assert not list(memory_faults(small, models, {"m": 63 * 10**9}))
     (fault,) = memory_faults(small, models, {"m": 141 * 10**9})
     assert fault == (
-        "models.m.tensor_parallel_size = 4: weights of 141 GB leave no room for requests on so "
-        "many GPUs of 40 GB; 8 would do, or GPUs with more memory"
+        "models.m.tensor_parallel_size = 4: weights of 141 GB leave no room for requests in "
+        "92% of so many GPUs of 40 GB; 8 would do, or GPUs with more memory"
     )
-    large = site_of(tmp_path, project_root, gpu_memory_gb=80)
+    large = site_of(
+        tmp_path, project_root, "sophia", queue="bigmem", nodes=1, gpus_per_node=8, gpu_memory_gb=80
+    )
     assert not list(memory_faults(large, models, {"m": 141 * 10**9}))
+
+
+def test_weights_must_fit_the_share_of_the_memory_that_an_engine_may_take(
+    tmp_path: Path, project_root: Path
+) -> None:
+    """63 GB on four GPUs of 40 GiB: 0.87 of the share is 134, 75 and 45 GB."""
+    site = site_of(tmp_path, project_root)
+    for share, fits in ((0.9, True), (0.5, True), (0.3, False)):
+        model = vllm(tensor_parallel_size=4, engine_args={"gpu_memory_utilization": share})
+        faults = list(memory_faults(site, {"m": model}, {"m": 63 * 10**9}))
+        assert (faults == []) == fits
+    assert "in 30% of so many GPUs of 40 GB; 8 would do" in faults[0]
 
 
 def test_broken_rules_name_the_queue_and_what_would_fit(tmp_path: Path, project_root: Path) -> None:

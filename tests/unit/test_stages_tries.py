@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from dhd.errors import EngineError, IncompleteError
-from dhd.stages.tries import tries_with_progress
+from dhd.layout import StudyPaths
+from dhd.stages.tries import in_vain, tries_of, tries_with_progress
 
 
 class Bundle:
@@ -69,3 +70,20 @@ def test_a_torn_note_counts_nothing(bundle: Bundle) -> None:
     bundle.note.write_text('{"run": "first"')
     bundle.job(finishes=0, fails=False)
     assert not bundle.note.exists()
+
+
+def test_who_submits_knows_that_a_bundle_gets_no_further_job(bundle: Bundle) -> None:
+    for _ in range(3):
+        assert in_vain(bundle.note, run="first", most=3) is None
+        with pytest.raises(EngineError):
+            bundle.job(finishes=0)
+    why = in_vain(bundle.note, run="first", most=3)
+    assert why is not None
+    assert "3 jobs in a row finished no request, the last with: no GPU here" in why
+    assert in_vain(bundle.note, run="second", most=3) is None
+
+
+def test_tries_are_counted_where_the_jobs_of_a_bundle_meet() -> None:
+    output = StudyPaths.of("s").bundle("deliberation", "alpha", "sums", "0001.messages.parquet")
+    noted = StudyPaths.of("s").runs("deliberation/alpha/sums", "0001.tries.json")
+    assert tries_of(output) == noted

@@ -52,8 +52,10 @@ try:
 except DhdError as error:
     raise WorkflowError(str(error)) from None
 
-# A bundle may take many walltimes: `dhd.stages.tries` ends those that finish no request.
-RETRIES = None if STUDY.site is None else 50
+# A bundle may take many walltimes: `dhd.stages.tries` ends those that finish no request. Within
+# a job, whose walltime may be over, nothing is tried again.
+RETRIES = 50 if workflow.is_main_process else 0
+RETRIES = None if STUDY.site is None else RETRIES
 
 PATHS = StudyPaths.of(STUDY.settings.study)
 STAGED = models_to_stage(STUDY)

@@ -1,6 +1,6 @@
 """The journal: nothing that finished is ever lost or asked again."""
 
-from dhd.journal.lock import ShardLock
+from dhd.journal.lock import ShardLock, Witness
 from dhd.journal.store import Journal
 
-__all__ = ["Journal", "ShardLock"]
+__all__ = ["Journal", "ShardLock", "Witness"]

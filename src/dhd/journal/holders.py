@@ -6,9 +6,11 @@ import hashlib
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
+from dhd.errors import JournalError
 from dhd.files import replacing
 
 _SUFFIX = ".problems"
@@ -27,19 +29,53 @@ def note_problems(journal: Path, uids: Iterable[str]) -> None:
         temporary.write_text(content, encoding="utf-8")
 
 
-def journals_of_problems(folder: Path) -> dict[str, set[Path]]:
-    """Return the journals in a folder that may hold requests of each problem, by its uid."""
-    holders: dict[str, set[Path]] = defaultdict(set)
+@dataclass(frozen=True, slots=True)
+class Holders:
+    """Which journals of a folder may hold requests of which problems.
+
+    Attributes
+    ----------
+    noted
+        Journals by ``problem_uid``.
+    unclear
+        Journals with a note that cannot be read: they may hold requests of any problem.
+    """
+
+    noted: Mapping[str, set[Path]]
+    unclear: frozenset[Path]
+
+    def of(self, uid: str) -> frozenset[Path]:
+        """Return the journals that may hold requests of a problem."""
+        return self.unclear.union(self.noted.get(uid, ()))
+
+
+def journals_of_problems(folder: Path) -> Holders:
+    """Return which journals of a folder may hold requests of which problems.
+
+    Raises
+    ------
+    JournalError
+        When a note may not be read.
+    """
+    noted: dict[str, set[Path]] = defaultdict(set)
+    unclear = set()
     for path in folder.glob(f"*{_SUFFIX}"):
-        for uid in _read(path):
-            holders[uid].add(path.with_name(_NOTE.sub(".jsonl", path.name)))
-    return holders
+        journal = path.with_name(_NOTE.sub(".jsonl", path.name))
+        uids = _read(path)
+        if uids is None:
+            unclear.add(journal)
+        for uid in uids or ():
+            noted[uid].add(journal)
+    return Holders(noted, frozenset(unclear))
 
 
-def _read(path: Path) -> list[str]:
-    """Return the noted uids; none where there is no note or a crash spoilt it."""
+def _read(path: Path) -> list[str] | None:
+    """Return the noted uids; None where the note is spoilt."""
     try:
-        noted = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return []
-    return noted if isinstance(noted, list) else []
+        uids = json.loads(path.read_bytes())
+    except ValueError:
+        return None
+    except OSError as error:
+        raise JournalError(f"{path}: cannot be read ({error.strerror})") from error
+    is_sound = isinstance(uids, list) and all(isinstance(uid, str) for uid in uids)
+    return uids if is_sound else None

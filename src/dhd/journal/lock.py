@@ -42,6 +42,25 @@ class Owner:
         return cls(socket.gethostname(), os.getpid(), job, uuid.uuid4().hex)
 
 
+class Witness:
+    """How long heartbeats have not changed, by this process's clock: those of hosts may differ."""
+
+    def __init__(self) -> None:
+        self._seen: dict[Path, tuple[int, float]] = {}
+
+    def quiet_s(self, path: Path) -> float:
+        """Return for how many seconds a file was seen not to be touched; 0 at first sight."""
+        try:
+            beat_ns = path.stat().st_mtime_ns
+        except FileNotFoundError:
+            return 0.0
+        known_ns, since_s = self._seen.get(path, (None, 0.0))
+        if beat_ns != known_ns:
+            since_s = time.monotonic()
+            self._seen[path] = (beat_ns, since_s)
+        return time.monotonic() - since_s
+
+
 class ShardLock:
     """The right to write one journal.
 
@@ -51,12 +70,17 @@ class ShardLock:
         Path of the journal; the lock and owner files lie beside it.
     stale_after_s
         Age of another host's heartbeat after which its owner counts as dead.
+    witness
+        What this process saw of heartbeats before; None where it looks for the first time.
     """
 
-    def __init__(self, journal: Path, *, stale_after_s: float = 180.0) -> None:
+    def __init__(
+        self, journal: Path, *, stale_after_s: float = 180.0, witness: Witness | None = None
+    ) -> None:
         self._lock_path = journal.with_suffix(".lock")
         self._owner_path = journal.with_suffix(".owner")
         self._stale_after_s = stale_after_s
+        self._witness = witness or Witness()
         self._owner = Owner.this_process()
         self._file: int | None = None
         self._stop = threading.Event()
@@ -177,7 +201,9 @@ class ShardLock:
             and (self._is_flocked or not Path(f"/proc/{rival.pid}").exists())
         ):
             return True
-        return _age_s(self._owner_path, missing=float("inf")) >= self._stale_after_s
+        age_s = _age_s(self._owner_path, missing=float("inf"))
+        # A clock that was ahead leaves a beat that would be fresh for long.
+        return max(age_s, self._witness.quiet_s(self._owner_path)) >= self._stale_after_s
 
     def _beat(self) -> None:
         misses = 0

@@ -19,6 +19,8 @@ from typing import Any
 from dhd.files import replacing
 
 _LOOK_EVERY_S = 1.0
+_LEFT_AFTER = 10
+"""Times a heartbeat's limit after which a run's folder is removed by the next run."""
 
 
 class RunFolder:
@@ -37,6 +39,8 @@ class RunFolder:
         self.count = workers
         self._seen: frozenset[str] = frozenset()
         self._seen_s = float("-inf")
+        self._beat_ns = 0
+        self._beat_s = time.monotonic()
 
     @classmethod
     @contextmanager
@@ -47,7 +51,7 @@ class RunFolder:
         be a job of the same bundle that the scheduler has not ended yet.
         """
         for old in parent.glob("*"):
-            if RunFolder(old).leader_is_gone(stale_after_s):
+            if RunFolder(old)._is_left(stale_after_s):
                 shutil.rmtree(old, ignore_errors=True)
         run = cls(parent / uuid.uuid4().hex[:12], workers)
         for name in ("finished", "ranks", "ended"):
@@ -103,12 +107,25 @@ class RunFolder:
             (self.path / "leader").touch()
 
     def leader_is_gone(self, stale_after_s: float) -> bool:
-        """Return whether the leader has not been heard of for so long."""
+        """Return whether the leader has not been heard of for so long.
+
+        Its beats are timed by this process's clock: those of nodes may differ.
+        """
         try:
-            age_s = time.time() - (self.path / "leader").stat().st_mtime
+            beat_ns = (self.path / "leader").stat().st_mtime_ns
         except OSError:
             return not self.path.exists()
-        return age_s > stale_after_s
+        if beat_ns != self._beat_ns:
+            self._beat_ns, self._beat_s = beat_ns, time.monotonic()
+        return time.monotonic() - self._beat_s > stale_after_s
+
+    def _is_left(self, stale_after_s: float) -> bool:
+        """Return whether nobody has worked here for so long that clocks cannot be the reason."""
+        try:
+            newest = max(path.stat().st_mtime for path in (self.path, *self.path.glob("leader")))
+        except OSError:
+            return False
+        return time.time() - newest > _LEFT_AFTER * stale_after_s
 
     def must_stop(self, stale_after_s: float) -> bool:
         """Return whether a rank has to stop: it was told to, or nobody leads it any more."""
@@ -125,7 +142,8 @@ class RunFolder:
 
     def bad_ends(self) -> list[str]:
         """Return how workers ended that did not end well, in the order of their names."""
-        return [path.read_text("utf-8") for path in sorted((self.path / "ended").iterdir())]
+        paths = sorted((self.path / "ended").iterdir())
+        return [path.read_text("utf-8", errors="replace") for path in paths]
 
     def write(self, name: str, content: bytes) -> Path:
         """Write one of the run's files; return its path."""

@@ -22,7 +22,12 @@ def ask(
     """
     try:
         return subprocess.run(  # noqa: S603 - our own command, no shell
-            list(command), input=text, capture_output=True, text=True, timeout=timeout_s
+            list(command),
+            input=text,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=timeout_s,
         )
     except FileNotFoundError:
         raise SchedulerError(

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import atexit
+import fcntl
 import json
 import os
+import signal
 import socket
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
-from dhd.files import replacing
+from dhd.errors import ConfigError
+from dhd.files import NO_FLOCK, replacing
 
 _NOTE = Path(".snakemake", "dhd-controller.json")
 _NOTES = Path(".snakemake", "dhd-controllers")
+_NO_CONTROLLER = frozenset({"--mode", "-n", "--dry-run", "--dryrun", "--unlock"})
+"""Words on the command line of a Snakemake that submits nothing, such as one inside a job."""
+_NEAREST = 4
+"""Processes between a submit command and its Snakemake: shells, at most."""
 
 
 def note_controller() -> None:
@@ -38,13 +46,46 @@ def controller_of(folder: Path) -> str:
         return ""
 
 
-def other_controller(folder: Path) -> str | None:
+def hold_for_resume(folder: Path) -> int:
+    """Keep a second `dhd resume` away until this process, or what it becomes, has ended.
+
+    Returns
+    -------
+    int
+        The open file that does so.
+
+    Raises
+    ------
+    ConfigError
+        When another `dhd resume`, or the Snakemake that one became, works on the folder.
+    """
+    path = folder / ".snakemake" / "dhd-resume.lock"
+    path.parent.mkdir(exist_ok=True)
+    lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        raise ConfigError(
+            f"{folder}: another `dhd resume` has taken over here and its Snakemake may still run; "
+            "wait for it, or stop it first"
+        ) from None
+    except OSError as error:
+        if error.errno not in NO_FLOCK:
+            raise
+    os.set_inheritable(lock, True)  # stays open, and so locked, in the Snakemake that follows
+    return lock
+
+
+def other_controller(folder: Path, *, trusts_notes: bool = True) -> str | None:
     """Return a description of a Snakemake that may still work on a folder, or None.
 
     On another host nothing is known of a process: one that was noted there counts as alive
-    until its lock is gone.
+    until its lock is gone, unless ``trusts_notes`` is false.
     """
-    if not any((folder / ".snakemake" / "locks").glob("*")):
+    if (running := _running_here(folder)) is not None:
+        return running
+    if not trusts_notes or not any((folder / ".snakemake" / "locks").glob("*")):
         return None
     alive = map(_alive, sorted((folder / _NOTES).glob("*.json")))
     return next(filter(None, alive), None)
@@ -54,6 +95,43 @@ def forget_controllers(folder: Path) -> None:
     """Remove the notes of all controllers of a folder: they are gone for sure."""
     for path in (folder / _NOTES).glob("*.json"):
         path.unlink(missing_ok=True)
+
+
+def end_controller() -> bool:
+    """Have the Snakemake that runs this command end with its running jobs; return whether."""
+    process = os.getppid()
+    for _ in range(_NEAREST):
+        try:
+            words = _words_of(Path("/proc", str(process)))
+            status = Path("/proc", str(process), "stat").read_text()
+        except OSError:
+            return False
+        if _is_snakemake(words):
+            os.kill(process, signal.SIGTERM)
+            return True
+        process = int(status.rpartition(")")[2].split()[1])
+    return False
+
+
+def _words_of(process: Path) -> list[str]:
+    return (process / "cmdline").read_bytes().decode(errors="replace").split("\0")
+
+
+def _is_snakemake(words: Sequence[str]) -> bool:
+    return any(Path(word).name == "snakemake" for word in words[:3])
+
+
+def _running_here(folder: Path) -> str | None:
+    """Return a description of a Snakemake of this host that works in a folder, noted or not."""
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            words = _words_of(process)
+            is_here = (process / "cwd").samefile(folder)
+        except OSError:
+            continue
+        if is_here and _is_snakemake(words) and not _NO_CONTROLLER.intersection(words):
+            return f"process {process.name} on this host"
+    return None
 
 
 def _alive(path: Path) -> str | None:

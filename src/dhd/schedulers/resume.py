@@ -12,7 +12,11 @@ from pathlib import Path
 from dhd.config.reading import read_yaml
 from dhd.errors import ConfigError, SchedulerError
 from dhd.schedulers.base import Scheduler, SchedulerJob, scheduler
-from dhd.schedulers.controller import forget_controllers, other_controller
+from dhd.schedulers.controller import (
+    forget_controllers,
+    hold_for_resume,
+    other_controller,
+)
 from dhd.sites.load import read_site
 
 _CANCELLED_WITHIN_S = 300.0
@@ -35,20 +39,21 @@ def resume(profile: str, arguments: Sequence[str], *, is_gone: bool = False) -> 
     Raises
     ------
     ConfigError
-        When there is no such profile, another Snakemake works on this folder, or Snakemake
-        refuses to unlock it.
+        When there is no such profile, another Snakemake or `dhd resume` works on this folder,
+        or Snakemake refuses to unlock it.
     SchedulerError
         When the orphans cannot be found or cancelled.
     """
     folder = Path.cwd()
-    other = other_controller(folder)
-    if other is not None and not is_gone:
+    site = profile_site(profile)
+    hold_for_resume(folder)
+    other = other_controller(folder, trusts_notes=not is_gone)
+    if other is not None:
         raise ConfigError(
             f"{folder}: Snakemake seems to run here ({other}); stop it first, or, when it is gone "
             "for sure, add --controller-is-gone"
         )
     forget_controllers(folder)
-    site = profile_site(profile)
     if site is not None:
         end_orphans(scheduler(read_site(site, folder).scheduler), folder)
     snakemake = [sys.executable, "-m", "snakemake", "--profile", profile]

@@ -114,8 +114,12 @@ def split_options(options: str) -> tuple[str | None, str | None, str]:
 
 def _option_faults(words: Sequence[str]) -> Iterator[str]:
     by_option = {option: key for key, options in _SET_BY_SITE.items() for option in options}
+    before = ""
     for word in words:
         option = word.partition("=")[0] if word.startswith("--") else word[:2]
+        if not word.startswith("-") and (not before.startswith("-") or "=" in before):
+            yield f"{word!r} is no option; sbatch would take it for the job's script"
+        before = word
         if option in by_option:
             yield f"{option} is what {by_option[option]!r} says; remove it here"
         elif option in _SET_BY_PLUGIN:
@@ -186,7 +190,10 @@ def jobs_of_folder(folder: Path) -> list[SchedulerJob]:
 
 def _ours(lines: Sequence[str], folder: Path) -> Iterator[SchedulerJob]:
     for line in lines:
-        job_id, state, name, workdir = line.split("|", maxsplit=3)
+        fields = line.split("|", maxsplit=3)
+        if len(fields) < 4:  # a foreign job's name may hold a line break; ours do not
+            continue
+        job_id, state, name, workdir = fields
         if name.startswith(NAME_PREFIX) and Path(workdir).resolve() == folder:
             yield SchedulerJob(job_id, name, "queued" if state in _QUEUED else "running")
 

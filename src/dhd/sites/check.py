@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from math import ceil
 
 from dhd.config.models import ModelSettings, VllmModel
-from dhd.engines.placement import engines_on_node
+from dhd.engines.placement import crowding_fault, engines_on_node, memory_share
 from dhd.sites.jobs import JobSize
 from dhd.sites.queues import QueueRules
 from dhd.sites.site import Site
 
-_WEIGHTS_SHARE = 0.8
-"""Share of a GPU's memory that weights may take: vLLM uses 0.9, and requests need the rest."""
+_WEIGHTS_SHARE = 0.87
+"""Share of an engine's memory that weights may take: requests need the rest."""
 
 
 def queue_faults(site: Site, sizes: Iterable[JobSize], *, jobs: int | None) -> Iterator[str]:
@@ -71,16 +71,34 @@ def memory_faults(
     weights
         Bytes of each model's weights; models that are not staged yet are left out.
     """
-    room = _WEIGHTS_SHARE * site.gpu_memory_gb * 2**30
     for name, size in weights.items():
         model = models[name]
-        if isinstance(model, VllmModel) and size > model.tensor_parallel_size * room:
+        if not isinstance(model, VllmModel):
+            continue
+        share = memory_share(model)
+        room = _WEIGHTS_SHARE * share * site.gpu_memory_gb * 2**30
+        if size > model.tensor_parallel_size * room:
             gpus = 1 << (ceil(size / room) - 1).bit_length()
             yield (
                 f"models.{name}.tensor_parallel_size = {model.tensor_parallel_size}: weights of "
-                f"{size / 1e9:.0f} GB leave no room for requests on so many GPUs of "
-                f"{site.gpu_memory_gb} GB; {gpus} would do, or GPUs with more memory"
+                f"{size / 1e9:.0f} GB leave no room for requests in {share:.0%} of so many GPUs "
+                f"of {site.gpu_memory_gb} GB; {gpus} would do, or GPUs with more memory"
             )
+
+
+def sharing_faults(jobs: Iterable[Mapping[str, ModelSettings]]) -> Iterator[str]:
+    """Yield the jobs whose models do not fit the same GPUs together, each fault once.
+
+    Parameters
+    ----------
+    jobs
+        The models that each job asks, by key.
+    """
+    together = {tuple(sorted(models)): models for models in jobs}
+    for models in together.values():
+        fault = crowding_fault({f"models.{name}": model for name, model in models.items()})
+        if fault is not None:
+            yield fault
 
 
 def idle_gpus(site: Site, models: Mapping[str, ModelSettings]) -> Iterator[str]:

@@ -71,6 +71,16 @@ def _queue_faults(site: Site) -> list[str]:
         faults.append(f"gpus: queue {site.queue!r} gives single GPUs; say how many a job takes")
     if rules.unit == "nodes" and site.gpus is not None:
         faults.append(f"gpus = {site.gpus}: queue {site.queue!r} gives whole nodes; remove the key")
+    most = site.machine.gpus_per_node
+    if most is not None and site.gpus_per_node > most:
+        faults.append(
+            f"gpus_per_node = {site.gpus_per_node}: a node of {site.machine.name} has {most}"
+        )
+    if site.machine.needs_filesystems and site.filesystems is None:
+        faults.append(
+            f"filesystems: {site.machine.name}'s jobs have to name those that they need, e.g. "
+            "home:eagle"
+        )
     if rules.gpu_memory_gb is not None and site.gpu_memory_gb > rules.gpu_memory_gb:
         faults.append(
             f"gpu_memory_gb = {site.gpu_memory_gb}: GPUs of queue {site.queue!r} have "

@@ -20,6 +20,8 @@ def _checked(value: Any) -> Any:
     if not isinstance(value, str) or not _WALLTIME.fullmatch(value):
         # Without quotes YAML 1.1 reads 06:00:00 as the number 21600.
         raise ValueError('write it as "HH:MM:SS", in quotes')
+    if minutes_of(value) == 0:
+        raise ValueError("schedulers count minutes; give it one at least")
     return value
 
 

@@ -137,8 +137,8 @@ def bundle_work(
         if chosen:
             journal = journals / f"{shard.name}.jsonl"
             uids = [problem.problem_uid for problem in chosen]
-            earlier = set().union(*(holders.get(uid, ()) for uid in uids)) - {journal}
-            if any(journal not in holders.get(uid, ()) for uid in uids):
+            earlier = set().union(*(holders.of(uid) for uid in uids)) - {journal}
+            if any(journal not in holders.of(uid) for uid in uids):
                 note_problems(journal, uids)
             work.append(
                 ShardWork(

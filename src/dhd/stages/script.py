@@ -66,11 +66,9 @@ def rule_job(snakemake: Any) -> Iterator[Job]:
     Job
         The settings and the console.
     """
-    log = Path(snakemake.log[0])
-    log.parent.mkdir(parents=True, exist_ok=True)
     with (
         os.fdopen(os.dup(sys.stderr.fileno()), "w", errors="backslashreplace") as console,
-        log.open("w", encoding="utf-8") as stream,
+        _open_log(snakemake) as stream,
     ):
         for target in (sys.stdout, sys.stderr):
             target.flush()
@@ -89,6 +87,17 @@ def rule_job(snakemake: Any) -> Iterator[Job]:
         finally:
             sys.stdout.flush()
             sys.stderr.flush()
+
+
+def _open_log(snakemake: Any) -> TextIO:
+    """Return the rule's log, opened; end with a word where the disk refuses it."""
+    log = Path(snakemake.log[0])
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        return log.open("w", encoding="utf-8")
+    except OSError as error:
+        print(f"{snakemake.rule}: {error}", file=sys.stderr, flush=True)
+        raise SystemExit(1) from None
 
 
 def _allocation(snakemake: Any, study: Study) -> Allocation:

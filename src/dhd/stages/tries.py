@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -23,6 +23,29 @@ class _Tries:
     journal_bytes: int
     count: int
     error: str
+
+    @property
+    def told(self) -> str:
+        """Return what is said where there is no further job."""
+        return (
+            f"not tried again: {self.count} jobs in a row finished no request, the last with: "
+            f"{self.error}; mend that and run the same command again"
+        )
+
+
+def in_vain(note: Path, *, run: str, most: int = MOST_IN_VAIN) -> str | None:
+    """Return why a bundle gets no further job in this run of Snakemake; None where it may.
+
+    For who submits, so that no job waits in a queue only to find that out.
+    """
+    past = _read(note)
+    return past.told if past is not None and past.run == run and past.count >= most else None
+
+
+def tries_of(output: Path) -> Path:
+    """Return where the tries of the bundle with this file are counted."""
+    folders = ["runs" if part == "bundles" else part for part in output.parent.parts]
+    return Path(*folders, f"{output.name.partition('.')[0]}.tries.json")
 
 
 @contextmanager
@@ -53,16 +76,13 @@ def tries_with_progress(
     is_same = past is not None and (past.run, past.journal_bytes) == (run, before)
     count = past.count if past is not None and is_same else 0
     if past is not None and count >= most:
-        raise IncompleteError(
-            f"not tried again: {count} jobs in a row finished no request, the last with: "
-            f"{past.error}; mend that and run the same command again"
-        )
+        raise IncompleteError(past.told)
     try:
         yield
     except Exception as error:
         after = _size(paths)
         failed = _Tries(run, after, count + 1 if after == before else 0, str(error))
-        with replacing(note, durable=False) as temporary:
+        with suppress(OSError), replacing(note, durable=False) as temporary:  # of a full disk
             temporary.write_text(json.dumps(asdict(failed)), encoding="utf-8")
         raise
     note.unlink(missing_ok=True)
