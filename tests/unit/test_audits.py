@@ -19,7 +19,9 @@ from support.scan_records import Scan, make_records
 Item = tuple[str, str, int]
 
 
-def draw(items: list[Item], count: int, seed: int = 1) -> list[Item]:
+def draw(
+    items: list[Item], count: int, seed: int = 1, earlier: list[Item] | None = None
+) -> list[Item]:
     return balanced(
         items,
         count,
@@ -28,6 +30,7 @@ def draw(items: list[Item], count: int, seed: int = 1) -> list[Item]:
         key=lambda item: f"{item[1]}/{item[2]}",
         seed=seed,
         label="test",
+        earlier=[f"{item[1]}/{item[2]}" for item in earlier or ()],
     )
 
 
@@ -66,6 +69,26 @@ def test_every_group_comes_before_any_comes_twice() -> None:
     drawn = draw(items_of({"a": 12}, groups=4), 12)
     for start in range(0, 12, 4):
         assert len({item[1] for item in drawn[start : start + 4]}) == 4
+
+
+@given(st.integers(0, 30), st.integers(0, 40), st.integers(0, 40))
+def test_an_earlier_draw_stays_while_strata_are_as_many(few: int, first: int, more: int) -> None:
+    """All numbers are distinct within a stratum, so keys of the same group and number are too."""
+    items = items_of({"a": 60}, groups=7)
+    before = draw(items[:few], first)
+    now = draw(items, len(before) + more, earlier=before)
+    assert now[: len(before)] == before
+    assert draw(items, len(now), earlier=now) == now
+    assert draw(items, 20, earlier=draw(items, 10)) == draw(items, 20)
+
+
+def test_a_new_stratum_takes_its_share_and_the_rest_is_of_the_earlier_draw() -> None:
+    old = [("a", f"a{n}", n) for n in range(20)] + [("b", f"b{n}", n) for n in range(20)]
+    before = draw(old, 12)
+    grown = [(name, f"{name}{n}", n) for name in "abc" for n in range(40)]
+    now = draw(grown, 12, earlier=before)
+    assert Counter(item[0] for item in now) == {"a": 4, "b": 4, "c": 4}
+    assert {item for item in now if item[0] != "c"} < set(before)
 
 
 @pytest.fixture

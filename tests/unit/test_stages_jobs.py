@@ -7,10 +7,12 @@ import pytest
 import yaml
 
 from dhd.config.load import Study, load_study_file
-from dhd.errors import ConfigError
+from dhd.errors import ConfigError, EngineError
+from dhd.stages.bundle_job import BundleJob
 from dhd.stages.bundles import bundle_size, study_bundles
 from dhd.stages.jobs import check_plan, job_resources
 from dhd.stages.protocols import turn_models
+from dhd.stages.session import job_queues
 from dhd.stages.settings import stage_digest
 from support.sites import write_site
 from support.studies import SCRIPTED, write_problems
@@ -29,14 +31,16 @@ def study_on(
     *,
     machine: str | None = "polaris",
     model: dict[str, Any] | None = None,
+    memory_share: float | None = None,
     site: dict[str, Any] | None = None,
     **sections: Any,
 ) -> Study:
     """Return a study of 100 problems in 25 shards on a site, or on one machine."""
     write_problems(folder / "problems.jsonl", 100)
+    args = {} if memory_share is None else {"gpu_memory_utilization": memory_share}
     models = {
-        "m": VLLM | (model or {}),
-        "judge": VLLM | {"path": "judge"},
+        "m": VLLM | {"engine_args": args} | (model or {}),
+        "judge": VLLM | {"path": "judge", "engine_args": args},
         "endpoint": {"engine": "openai", "base_url": "http://localhost/v1", "name": "e"},
     }
     (folder / "models.yaml").write_text(yaml.safe_dump({"models": models}))
@@ -119,6 +123,7 @@ def test_a_job_that_asks_all_models_of_the_protocols_gets_the_gpus_of_any(
         judging=judging,
         studies={"protocols": protocols},
         site={"cpu": {"queue": "debug", "walltime": "00:30:00"}},
+        memory_share=0.45,
     )
     alone = job_resources(study, "protocols", [study.models["m"]], 3)
     assert job_resources(study, "protocols", turn_models(study, "alpha", 0), 3) == alone
@@ -195,6 +200,55 @@ def test_a_plan_that_does_not_fit_says_which_rule_it_breaks(
 def test_prod_fits_with_another_queue_for_judging(tmp_path: Path, project_root: Path) -> None:
     site = {"queue": "prod", "nodes": 10, "walltime": "03:00:00", "cpu": {"queue": "preemptable"}}
     assert check_plan(study_on(tmp_path, project_root, site=site), jobs=20) == []
+
+
+LLM: dict[str, Any] = {"judging": {"method": "llm", "evaluator": "judge"}}
+
+
+def test_actor_and_evaluator_in_one_job_must_fit_its_gpus_together(
+    tmp_path: Path, project_root: Path
+) -> None:
+    together = LLM | {"studies": {"protocols": {"alternate": False}}}
+    with pytest.raises(ConfigError) as caught:
+        check_plan(study_on(tmp_path, project_root, **together))
+    said = str(caught.value)
+    assert "models.m and models.judge are asked by one job and take 0.92 and 0.92 of the" in said
+    assert "remove studies.protocols.alternate, so that jobs take turns" in said
+    assert "gpu_memory_utilization: 0.47} each" in said
+
+
+def test_actor_and_evaluator_that_take_turns_need_not_fit_together(
+    tmp_path: Path, project_root: Path
+) -> None:
+    study = study_on(tmp_path, project_root, **LLM, studies={"protocols": {}})
+    assert check_plan(study) == []
+    assert [len(turn_models(study, "alpha", turn)) for turn in (1, 2)] == [1, 1]
+
+
+def test_actor_and_evaluator_with_shares_of_the_memory_may_be_in_one_job(
+    tmp_path: Path, project_root: Path
+) -> None:
+    together = LLM | {"studies": {"protocols": {"alternate": False}}}
+    assert check_plan(study_on(tmp_path, project_root, memory_share=0.47, **together)) == []
+    with pytest.raises(ConfigError, match=r"take 0\.5 and 0\.5 of the memory"):
+        check_plan(study_on(tmp_path, project_root, memory_share=0.5, **together))
+
+
+def test_a_job_on_a_machine_with_gpus_refuses_models_that_do_not_fit_them_together(
+    tmp_path: Path, project_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = study_on(tmp_path, project_root, machine=None)
+    models = {"integrator": study.models["m"], "evaluator": study.models["judge"]}
+
+    def queues(elsewhere: frozenset[str]) -> int:
+        job = BundleJob("protocols", "0000", "run", (), models, len, elsewhere=elsewhere)
+        return len(job_queues(study, job))
+
+    assert queues(frozenset()) == 2
+    monkeypatch.setattr("dhd.stages.session.visible_gpus", lambda: ("0", "1"))
+    with pytest.raises(EngineError, match="the integrator and the evaluator are asked by one job"):
+        queues(frozenset())
+    assert queues(frozenset({"evaluator"})) == 2
 
 
 def test_idle_gpus_are_a_warning(tmp_path: Path, project_root: Path) -> None:

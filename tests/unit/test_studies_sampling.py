@@ -45,6 +45,36 @@ def test_a_larger_sample_contains_the_smaller(
     assert len(drawn) == min(large, len(among))
 
 
+@given(
+    st.integers(0, 60), st.integers(0, 60), st.integers(0, 40), st.sampled_from([PROBLEMS, TIERS])
+)
+def test_an_earlier_draw_from_fewer_problems_stays(
+    few: int, first: int, second: int, among: list[Candidate]
+) -> None:
+    before = uids(sample_problems(among[:few], first, seed=3, label="a"))
+    now = uids(sample_problems(among, second, seed=3, label="a", earlier=["gone", *before]))
+    assert now[: len(before)] == before[:second]
+    assert len(now) == len(set(now)) == min(second, len(among))
+    assert now == uids(sample_problems(among, second, seed=3, label="a", earlier=now))
+
+
+@given(st.integers(0, 60), st.sampled_from([PROBLEMS, TIERS]))
+def test_an_earlier_draw_of_the_same_problems_changes_nothing(
+    first: int, among: list[Candidate]
+) -> None:
+    fresh = sample_problems(among, 30, seed=3, label="a")
+    assert sample_problems(among, 30, seed=3, label="a", earlier=uids(fresh)[:first]) == fresh
+
+
+def test_what_an_earlier_draw_lacks_comes_from_strata_that_have_too_few() -> None:
+    """All 10 earlier ones are of t1, which at 24 of 60 has 16 places: 6 more come from it."""
+    earlier = [f"t1:{n}" for n in range(10)]
+    drawn = Counter(
+        one.stratum for one in sample_problems(TIERS, 24, seed=4, label="a", earlier=earlier)
+    )
+    assert all(abs(drawn[f"t{tier}"] - share) < 2 for tier, share in ((1, 16), (2, 6), (3, 2)))
+
+
 @given(st.integers(0, 60), st.integers(0, 10_000))
 def test_each_stratum_gives_its_share_rounded(count: int, seed: int) -> None:
     drawn = Counter(one.stratum for one in sample_problems(TIERS, count, seed=seed, label="a"))

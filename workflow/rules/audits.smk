@@ -2,14 +2,15 @@ localrules:
     choose_audit,
 
 
-# The sample is `ancient` to the scan: once drawn it stays. Its own settings draw it anew.
+# The sample is `ancient` to the scan: once drawn it stays. Its own settings draw it again;
+# what an earlier draw took is read and stays as far as the balance allows.
 rule choose_audit:
     input:
         ancient(PATHS.records(SCAN) / "problems.parquet"),
         ancient(PATHS.records(SCAN) / "messages.parquet"),
         ancient(PATHS.records(SCAN) / "outcomes.parquet"),
     output:
-        PATHS.audit(),
+        update(PATHS.audit()),
     log:
         PATHS.folder / "logs" / "choose_audit.log",
     conda:

@@ -6,7 +6,7 @@ rule sample_protocols:
     input:
         PATHS.problems("{benchmark}"),
     output:
-        PATHS.protocol_sample("{benchmark}"),
+        update(PATHS.protocol_sample("{benchmark}")),
     log:
         PATHS.folder / "logs" / "sample_protocols" / "{benchmark}.log",
     conda:

@@ -4,15 +4,15 @@ localrules:
     choose_masking,
 
 
-# Samples are `ancient` to their inputs: once drawn they stay, whatever is judged or
-# added later. Their own settings (params) draw them anew.
+# Samples are `ancient` to their inputs: once drawn they stay, whatever is judged later.
+# Their own settings (params) draw them again; what an earlier draw took is read and stays.
 rule sample_repeats:
     input:
         ancient(PATHS.records(SCAN) / "problems.parquet"),
         ancient(PATHS.records(SCAN) / "messages.parquet"),
         ancient(PATHS.records(SCAN) / "outcomes.parquet"),
     output:
-        PATHS.sample("repeats", "{model}", "{benchmark}"),
+        update(PATHS.sample("repeats", "{model}", "{benchmark}")),
     log:
         PATHS.folder / "logs" / "sample_repeats" / "{model}" / "{benchmark}.log",
     conda:

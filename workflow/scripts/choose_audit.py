@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from dhd.stages.audits import choose_audit
+from dhd.stages.audit_sample import choose_audit
 from dhd.stages.script import rule_job
 
 with rule_job(snakemake) as job:

@@ -10,6 +10,10 @@ from collections.abc import Iterable, Mapping
 from dhd.config.models import ModelSettings, ScriptedModel, VllmModel
 from dhd.errors import EngineError
 
+_MEMORY_SHARE = 0.92
+"""Share of a GPU's memory that vLLM takes where ``engine_args`` do not say."""
+_ALL_SHARES = 0.95
+"""Share that all engines of a job may take together: CUDA itself needs the rest."""
 _NVIDIA_SMI_TIMEOUT_S = 30
 _DEVICES = "CUDA_VISIBLE_DEVICES"
 _UUIDS = ("GPU-", "MIG-")
@@ -41,6 +45,36 @@ def engines_of_job(models: Iterable[ModelSettings], gpus_per_node: int) -> int:
     """Return how many engine processes a job starts on each node; each asks all of its models."""
     counts = (engines_on_node(model, gpus_per_node) for model in models)
     return min((count for count in counts if count), default=0)
+
+
+def memory_share(model: VllmModel) -> float:
+    """Return the share of its GPUs' memory that an engine of a model takes, 0…1."""
+    return float(model.engine_args.get("gpu_memory_utilization", _MEMORY_SHARE))
+
+
+def crowding_fault(models: Mapping[str, ModelSettings]) -> str | None:
+    """Return why the engines of one job cannot stand side by side on its GPUs; None if they can.
+
+    Each engine of a job takes its share of the same GPUs as soon as it starts, whatever its
+    weights need.
+
+    Parameters
+    ----------
+    models
+        The different models that one job asks, by the name that a message gives them.
+    """
+    shares = {
+        name: memory_share(model) for name, model in models.items() if isinstance(model, VllmModel)
+    }
+    if len(shares) < 2 or sum(shares.values()) <= _ALL_SHARES:
+        return None
+    listed = " and ".join(f"{share:g}" for share in shares.values())
+    each = int(100 * _ALL_SHARES / len(shares)) / 100
+    return (
+        f"{' and '.join(shares)} are asked by one job and take {listed} of the memory of the same "
+        "GPUs; remove studies.protocols.alternate, so that jobs take turns, or give them shares "
+        f"of {_ALL_SHARES:g} together, e.g. engine_args: {{gpu_memory_utilization: {each:g}}} each"
+    )
 
 
 def visible_gpus() -> tuple[str, ...]:

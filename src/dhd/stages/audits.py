@@ -1,10 +1,10 @@
-"""Records of the scan → audit sample → evaluations of every evaluator (Appendix K)."""
+"""Audit sample → evaluations of every evaluator (Appendix K)."""
 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -12,23 +12,20 @@ from typing import Any, Final, Literal
 
 import pandas as pd
 
-from dhd.analysis.context import AnalysisContext
 from dhd.answers import normalise_answer
-from dhd.audits import AuditSubmission, Triplet, balanced, saved_submissions, saved_triplets
-from dhd.config.audits import EvaluatorsSettings
+from dhd.audits import AuditSubmission
 from dhd.config.load import Study
 from dhd.deliberation import ProtocolSetup
-from dhd.errors import ConfigError
 from dhd.judging import Judgement, Submission, judge_with_model
 from dhd.layout import StudyPaths
 from dhd.problems import Problem
 from dhd.prompts import PromptSet
-from dhd.records import TABLES, load_records, write_table
+from dhd.records import TABLES, write_table
 from dhd.requests import Generate
 from dhd.stages.bundle_job import BundleJob
 from dhd.stages.bundles import ProblemWork, bundle_work, study_bundles
 from dhd.stages.interim import call_columns
-from dhd.stages.manifests import read_manifest, write_manifest
+from dhd.stages.manifests import read_manifest
 
 Judged = tuple[AuditSubmission, Judgement]
 _COLUMNS: Final = (
@@ -36,60 +33,6 @@ _COLUMNS: Final = (
     *("judged_by", "reason"),
     *call_columns(None),
 )
-
-
-def choose_audit(study: Study, records: Path, out: Path) -> str:
-    """Choose what all evaluators judge and write it; return lines for the log.
-
-    Submissions are balanced by family, benchmark and kind, triplets of each family by
-    benchmark and six cells.
-
-    Parameters
-    ----------
-    records
-        Records folder of the scan.
-    out
-        Where the manifest goes.
-    """
-    settings, seed = _settings(study), study.settings.studies.seed
-    context = AnalysisContext(load_records(records), study.settings.analysis)
-    saved = list(saved_submissions(context.records))
-    submissions = balanced(
-        saved,
-        settings.submissions,
-        stratum=lambda one: (one.model, one.benchmark, one.kind),
-        group=lambda one: one.problem_uid,
-        key=lambda one: one.submission_id,
-        seed=seed,
-        label="evaluators/submissions",
-    )
-    triplets = {
-        family: _choose_triplets(context, family, settings.triplets, seed)
-        for family in study.settings.families
-    }
-    chosen = [
-        one for some in triplets.values() for triplet in some for one in triplet.submissions()
-    ]
-    write_manifest(
-        out,
-        {
-            "study": "evaluators",
-            "seed": seed,
-            "wanted": {"submissions": settings.submissions, "triplets": settings.triplets},
-            "found": {
-                "submissions": len(submissions),
-                "triplets": {family: len(some) for family, some in triplets.items()},
-            },
-            "triplet_cells": {family: _cells(some) for family, some in triplets.items()},
-            "submissions": [asdict(one) for one in [*submissions, *chosen]],
-        },
-    )
-    lines = [f"{len(submissions)} of {settings.submissions} wanted submissions"]
-    lines += [
-        f"{len(some)} of {settings.triplets} wanted triplets of {family}"
-        for family, some in triplets.items()
-    ]
-    return "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,33 +96,6 @@ class AuditJob:
             models={"evaluator": study.models[self.evaluator]},
             write=write,
         )
-
-
-def _settings(study: Study) -> EvaluatorsSettings:
-    evaluators = study.settings.studies.evaluators
-    if evaluators is None:
-        raise ConfigError("studies.evaluators: not in the config; add the section to run it")
-    return evaluators
-
-
-def _choose_triplets(
-    context: AnalysisContext, family: str, count: int, seed: int
-) -> Sequence[Triplet]:
-    scan = context.scans.get(family)
-    return balanced(
-        () if scan is None else saved_triplets(context.records, scan),
-        count,
-        stratum=lambda one: (one.benchmark, one.cell),
-        group=lambda one: one.problem_uid,
-        key=lambda one: one.triplet_id,
-        seed=seed,
-        label=f"evaluators/triplets/{family}",
-    )
-
-
-def _cells(triplets: Iterable[Triplet]) -> Mapping[str, int]:
-    """Return how many triplets each benchmark and cell gave, by ``benchmark/cell``."""
-    return dict(sorted(Counter(f"{one.benchmark}/{one.cell}" for one in triplets).items()))
 
 
 async def _judge_problem(

@@ -8,7 +8,13 @@ from typing import Any, Literal
 from dhd.config.load import Study
 from dhd.config.models import ModelSettings, VllmModel
 from dhd.errors import ConfigError, ModelError
-from dhd.sites.check import idle_gpus, memory_faults, model_faults, queue_faults
+from dhd.sites.check import (
+    idle_gpus,
+    memory_faults,
+    model_faults,
+    queue_faults,
+    sharing_faults,
+)
 from dhd.sites.jobs import JobSize, cpu_job, engine_job, engines
 from dhd.sites.site import Site
 from dhd.stages.bundles import STAGES, Stage, shards_per_node, study_bundles
@@ -93,14 +99,16 @@ def check_plan(study: Study, *, jobs: int | None = None) -> list[str]:
     site = study.site
     if site is None:
         return []
-    sizes, models = set[JobSize](), dict[str, ModelSettings]()
+    sizes, together = set[JobSize](), list[dict[str, ModelSettings]]()
     names = {id(model): name for name, model in study.models.items()}
     for stage, asked, shards in _planned(study):
         sizes.add(job_size(study, site, stage, asked, shards))
-        models |= {names[id(model)]: model for model in asked}
+        together.append({names[id(model)]: model for model in asked})
+    models = {name: model for job in together for name, model in job.items()}
     faults = [
         *model_faults(site, models),
         *memory_faults(site, models, _staged_weights(site, models)),
+        *sharing_faults(together),
         *queue_faults(site, sizes, jobs=jobs),
         *_short_walltimes(study, sizes),
     ]

@@ -44,6 +44,24 @@ def read_sample(path: Path) -> tuple[str, ...]:
     return tuple(problem["problem_uid"] for problem in read_manifest(path)["problems"])
 
 
+def earlier_problems(path: Path, head: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the problems of an earlier draw, first those of its sample, in their order.
+
+    Parameters
+    ----------
+    path
+        The manifest; there need be none yet.
+    head
+        What a draw follows from, such as its seed: one that differs in it is another draw.
+    """
+    if not path.exists():
+        return ()
+    document = read_manifest(path)
+    if any(document.get(name) != value for name, value in head.items()):
+        return ()
+    return (*read_sample(path), *document.get("set_aside", ()))
+
+
 def read_cases(path: Path, benchmark: str) -> tuple[Case, ...]:
     """Return the cases of one benchmark of a masking manifest."""
     cases = (Case(**case) for case in read_manifest(path)["cases"])

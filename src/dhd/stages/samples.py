@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
@@ -19,11 +19,12 @@ from dhd.config.protocols import ProtocolsSettings
 from dhd.config.studies import MaskingSettings, OrderSettings, RepeatsSettings
 from dhd.messages import POOL_SIZE
 from dhd.records import Records, load_records
-from dhd.stages.manifests import read_manifest, write_manifest
+from dhd.stages.manifests import earlier_problems, read_manifest, write_manifest
 from dhd.stages.prepare import read_problems
 from dhd.stages.settings import replay_digest
-from dhd.studies import Candidate, Case, choose_cases, sample_problems
+from dhd.studies import Candidate, Case, choose_cases, message_of, sample_problems
 from dhd.studies.masking import REASONING_FIELDS
+from dhd.wording import number_of
 
 _STRATIFIED_LOADERS = frozenset({"omni_math_2"})
 
@@ -32,7 +33,8 @@ def sample_repeats(study: Study, family: str, benchmark: str, records: Path, out
     """Draw the problems that one family repeats and write them; return a line for the log.
 
     Drawn are problems whose pool has five eligible messages (paper, Controlled Repeated
-    Replay Robustness).
+    Replay Robustness). Problems that ``out`` holds from an earlier draw stay: more problems in
+    the benchmark only fill what lacks.
 
     Parameters
     ----------
@@ -43,19 +45,21 @@ def sample_repeats(study: Study, family: str, benchmark: str, records: Path, out
     """
     settings = study.settings.studies
     wanted = cast("RepeatsSettings", settings.repeats).problems
+    head = {
+        "study": "repeats",
+        "model": family,
+        "benchmark": benchmark,
+        "seed": settings.seed,
+        "drawn_from": replay_digest(study, family),
+    }
     candidates = _candidates(
-        load_records(records), family, benchmark, by_stratum=_is_stratified(study, benchmark)
+        load_records(records),
+        family,
+        benchmark,
+        by_stratum=_is_stratified(study, benchmark),
+        earlier=earlier_problems(out, head),
     )
-    chosen = sample_problems(
-        candidates, wanted, seed=settings.seed, label=f"repeats/{family}/{benchmark}"
-    )
-    return _write_sample(
-        out,
-        {"study": "repeats", "model": family, "benchmark": benchmark, "seed": settings.seed},
-        wanted=wanted,
-        available=len(candidates),
-        problems=[asdict(one) for one in chosen],
-    )
+    return _draw(out, head, candidates, wanted, f"repeats/{family}/{benchmark}")
 
 
 def sample_again(
@@ -80,6 +84,8 @@ def sample_again(
 def sample_protocols(study: Study, benchmark: str, problems: Path, out: Path) -> str:
     """Draw the problems that all families' protocols run on; return a line for the log.
 
+    Problems of an earlier draw stay, as those of the repeats do.
+
     Parameters
     ----------
     problems
@@ -90,14 +96,8 @@ def sample_protocols(study: Study, benchmark: str, problems: Path, out: Path) ->
     settings = study.settings.studies
     candidates = [Candidate(problem.problem_uid) for problem in read_problems(problems)]
     wanted = cast("ProtocolsSettings", settings.protocols).problems or len(candidates)
-    chosen = sample_problems(candidates, wanted, seed=settings.seed, label=f"protocols/{benchmark}")
-    return _write_sample(
-        out,
-        {"study": "protocols", "benchmark": benchmark, "seed": settings.seed},
-        wanted=wanted,
-        available=len(candidates),
-        problems=[asdict(one) for one in chosen],
-    )
+    head = {"study": "protocols", "benchmark": benchmark, "seed": settings.seed}
+    return _draw(out, head, candidates, wanted, f"protocols/{benchmark}")
 
 
 def choose_masking(study: Study, family: str, records: Path, out: Path) -> str:
@@ -119,13 +119,15 @@ def choose_masking(study: Study, family: str, records: Path, out: Path) -> str:
     drawn_from = replay_digest(study, family)
     candidates = tuple(_maskable(context, family))
     wanted = {str(category): count for category, count in masking.cases.items()}
+    earlier = _earlier_cases(out, drawn_from)
     chosen = choose_cases(
         candidates,
         wanted,
         seed=settings.seed,
         label=f"masking/{family}",
-        earlier=[case for case in _earlier_cases(out, drawn_from) if case.problem_uid in known],
+        earlier=[case for case in earlier if case.problem_uid in known],
     )
+    masked = {message_of(case) for case in chosen}
     available, found = (Counter(one.category for one in some) for some in (candidates, chosen))
     document = {
         "study": "masking",
@@ -136,6 +138,7 @@ def choose_masking(study: Study, family: str, records: Path, out: Path) -> str:
         "available": {category: available[category] for category in wanted},
         "found": {category: found[category] for category in wanted},
         "cases": [asdict(case) for case in chosen],
+        "set_aside": [asdict(case) for case in earlier if message_of(case) not in masked],
     }
     write_manifest(out, document)
     lines = [
@@ -143,7 +146,7 @@ def choose_masking(study: Study, family: str, records: Path, out: Path) -> str:
         for category, count in wanted.items()
         if found[category] < count
     ]
-    return "\n".join([*lines, f"{len(chosen)} messages of {family} are masked: {out}"])
+    return "\n".join([*lines, f"{number_of(len(chosen), 'message')} of {family} to mask: {out}"])
 
 
 def _earlier_cases(manifest: Path, drawn_from: str) -> list[Case]:
@@ -153,7 +156,7 @@ def _earlier_cases(manifest: Path, drawn_from: str) -> list[Case]:
     document = read_manifest(manifest)
     if document.get("drawn_from") != drawn_from:
         return []
-    return [Case(**case) for case in document["cases"]]
+    return [Case(**case) for case in (*document["cases"], *document.get("set_aside", ()))]
 
 
 def _is_stratified(study: Study, benchmark: str) -> bool:
@@ -164,19 +167,22 @@ def _is_stratified(study: Study, benchmark: str) -> bool:
 
 
 def _candidates(
-    records: Records, family: str, benchmark: str, *, by_stratum: bool
+    records: Records, family: str, benchmark: str, *, by_stratum: bool, earlier: Iterable[str]
 ) -> tuple[Candidate, ...]:
-    """Return the problems of a benchmark whose five messages are all eligible."""
+    """Return the problems of a benchmark whose five messages are all eligible.
+
+    Those that were drawn earlier are among them, however they are judged now.
+    """
     eligible = _eligible(records.messages)
     mine = records.messages[eligible & (records.messages["model"] == family).to_numpy()]
     counts = mine["problem_uid"].value_counts()
-    complete = set(counts.index[counts == POOL_SIZE].astype(str))
+    drawable = {*counts.index[counts == POOL_SIZE].astype(str), *earlier}
     problems = records.problems[records.problems["benchmark"] == benchmark]
     strata = problems["stratum"] if by_stratum else [None] * len(problems)
     return tuple(
         Candidate(uid, None if pd.isna(stratum) else str(stratum))
         for uid, stratum in zip(problems["problem_uid"].astype(str), strata, strict=True)
-        if uid in complete
+        if uid in drawable
     )
 
 
@@ -222,6 +228,22 @@ def _pool_rows(messages: pd.DataFrame, family: str) -> frozenset[tuple[str, int]
     )
 
 
+def _draw(
+    out: Path, head: Mapping[str, Any], candidates: Sequence[Candidate], wanted: int, label: str
+) -> str:
+    """Draw a sample, the problems of the earlier draw in ``out`` first, and write it."""
+    earlier = earlier_problems(out, head)
+    chosen = sample_problems(candidates, wanted, seed=head["seed"], label=label, earlier=earlier)
+    return _write_sample(
+        out,
+        head,
+        wanted=wanted,
+        available=len(candidates),
+        problems=[asdict(one) for one in chosen],
+        earlier=earlier,
+    )
+
+
 def _write_sample(
     out: Path,
     head: Mapping[str, Any],
@@ -229,7 +251,13 @@ def _write_sample(
     wanted: int,
     available: int,
     problems: list[dict[str, Any]],
+    earlier: Sequence[str] = (),
 ) -> str:
-    write_manifest(out, {**head, "wanted": wanted, "available": available, "problems": problems})
+    taken = {problem["problem_uid"] for problem in problems}
+    sizes = {"wanted": wanted, "available": available}
+    # Problems that were drawn once are remembered: they are the first to come back.
+    aside = {"set_aside": [uid for uid in earlier if uid not in taken]}
+    write_manifest(out, {**head, **sizes, "problems": problems, **aside})
     shortfall = "" if available >= wanted else f"shortfall: {available} of {wanted} exist; "
-    return f"{shortfall}{len(problems)} problems drawn: {out}"
+    stay = f" ({len(taken.intersection(earlier))} of an earlier draw)" if earlier else ""
+    return f"{shortfall}{number_of(len(problems), 'problem')} drawn{stay}: {out}"

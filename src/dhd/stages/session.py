@@ -12,7 +12,8 @@ from dhd.driver import EngineQueue, JournalQueue, Peers, Reports, Session, Sessi
 from dhd.driver.work import Output, Result
 from dhd.engines.base import Engine
 from dhd.engines.build import build_engine
-from dhd.engines.placement import gpus_of_engine
+from dhd.engines.placement import crowding_fault, gpus_of_engine, visible_gpus
+from dhd.errors import EngineError
 from dhd.layout import StudyPaths
 from dhd.progress import Progress
 from dhd.ranks.weights import engine_weights
@@ -24,7 +25,14 @@ _OUTSTANDING_PER_SLOT = 2
 
 
 def job_queues(study: Study, job: BundleJob[Any, Any]) -> Mapping[Role, EngineQueue]:
-    """Return the queue of each role; roles whose models are the same share one engine."""
+    """Return the queue of each role; roles whose models are the same share one engine.
+
+    Raises
+    ------
+    EngineError
+        When the engines of different models would have to share GPUs that are too small.
+    """
+    _refuse_crowding(job)
     queues: dict[Role, EngineQueue] = {}
     by_model: dict[str, EngineQueue] = {}
     seed = study.settings.seed
@@ -39,6 +47,15 @@ def job_queues(study: Study, job: BundleJob[Any, Any]) -> Mapping[Role, EngineQu
             )
         queues[role] = by_model[name]
     return queues
+
+
+def _refuse_crowding(job: BundleJob[Any, Any]) -> None:
+    """Say what is wrong before the second engine finds no memory, in the middle of a job."""
+    if len(job.asked) > 1 and visible_gpus():
+        roles = {repr(model): role for role, model in job.models.items()}
+        fault = crowding_fault({f"the {roles[repr(model)]}": model for model in job.asked})
+        if fault is not None:
+            raise EngineError(fault)
 
 
 def job_session(

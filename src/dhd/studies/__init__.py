@@ -4,7 +4,7 @@ Pure: nothing here reads, writes or asks. All choices follow from the seed by ha
 they are the same on every machine and do not depend on what else is sampled.
 """
 
-from dhd.studies.cases import Case, choose_cases
+from dhd.studies.cases import Case, choose_cases, message_of
 from dhd.studies.draws import shuffled
 from dhd.studies.masking import masked_pool
 from dhd.studies.replays import replay_schedule
@@ -17,6 +17,7 @@ __all__ = [
     "choose_cases",
     "masked_pool",
     "masking_schedule",
+    "message_of",
     "order_schedule",
     "repeats_schedule",
     "replay_schedule",

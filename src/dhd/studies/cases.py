@@ -55,10 +55,10 @@ def choose_cases(
         for category, count in wanted.items()
         for one in [case for case in before if case.category == category][:count]
     ]
-    taken = {_message(case) for case in chosen}
+    taken = {message_of(case) for case in chosen}
     pools: dict[str, set[Case]] = {category: set() for category in wanted}
     for candidate in candidates:
-        if candidate.category in pools and _message(candidate) not in taken:
+        if candidate.category in pools and message_of(candidate) not in taken:
             pools[candidate.category].add(candidate)
     given = Counter(case.category for case in chosen)
     for category, count in wanted.items():
@@ -71,7 +71,8 @@ def choose_cases(
     return tuple(sorted(chosen, key=lambda case: places[case.category]))
 
 
-def _message(case: Case) -> tuple[str, int]:
+def message_of(case: Case) -> tuple[str, int]:
+    """Return what identifies a case's message within its family."""
     return case.problem_uid, case.message_index
 
 

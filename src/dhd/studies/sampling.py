@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dhd.studies.draws import shuffled, uniform
@@ -26,7 +26,12 @@ class Candidate:
 
 
 def sample_problems(
-    candidates: Iterable[Candidate], count: int, *, seed: int, label: str
+    candidates: Iterable[Candidate],
+    count: int,
+    *,
+    seed: int,
+    label: str,
+    earlier: Sequence[str] = (),
 ) -> tuple[Candidate, ...]:
     """Draw ``count`` problems, every stratum in proportion to its size.
 
@@ -36,6 +41,9 @@ def sample_problems(
     sample contains the smaller ones. Without strata this is a simple random sample (paper,
     Experimental Setup: 200 problems per benchmark; Omni-MATH-2 by tier).
 
+    Problems that were drawn before there were so many candidates stay, first in their strata:
+    what was asked of them keeps its place in the records. The rest is drawn as ever.
+
     Parameters
     ----------
     candidates
@@ -44,19 +52,22 @@ def sample_problems(
         How many to draw; all are taken when there are fewer.
     seed, label
         What the choice follows from; ``label`` names family and benchmark.
+    earlier
+        ``problem_uid`` of an earlier draw, in its order; those that are no candidates are
+        left out.
 
     Returns
     -------
-    In the order drawn.
+    In the order drawn: as many of the earlier ones as are wanted, then what lacks.
     """
+    everyone = {candidate.problem_uid: candidate for candidate in candidates}
+    kept = [uid for uid in dict.fromkeys(earlier) if uid in everyone]
     strata: dict[str | None, list[str]] = defaultdict(list)
-    for candidate in candidates:
-        strata[candidate.stratum].append(candidate.problem_uid)
-    places: list[tuple[float, str, Candidate]] = []
+    for uid in [*kept, *shuffled(everyone.keys() - set(kept), seed, label)]:
+        strata[everyone[uid].stratum].append(uid)
+    places: dict[str, tuple[float, str]] = {}
     for stratum, uids in strata.items():
         offset = uniform(seed, label, "stratum", stratum)
-        places.extend(
-            ((rank + offset) / len(uids), uid, Candidate(uid, stratum))
-            for rank, uid in enumerate(shuffled(uids, seed, label))
-        )
-    return tuple(candidate for _, _, candidate in sorted(places, key=lambda at: at[:2])[:count])
+        places |= {uid: ((rank + offset) / len(uids), uid) for rank, uid in enumerate(uids)}
+    lacking = sorted(places.keys() - set(kept), key=places.__getitem__)
+    return tuple(everyone[uid] for uid in [*kept, *lacking][:count])
