@@ -274,7 +274,7 @@ def test_jobs_take_turns_where_two_models_cannot_share_a_node(
 @pytest.mark.parametrize(
     ("protocols", "message"),
     [
-        ({"names": ["direct", "direct"]}, "must be distinct protocols"),
+        ({"names": ["direct", "direct"]}, "names direct twice"),
         ({"families": ["gamma"]}, "'gamma' is no family"),
         ({"hint_writer": "scripted-b"}, "hints are written by judging.evaluator"),
         ({"hint_writer": "nobody"}, "no such model"),
@@ -290,7 +290,7 @@ def test_faults_are_named(protocols: dict[str, Any], message: str) -> None:
     ("models", "message"),
     [
         (["scripted-a"], "at least 2"),
-        (["scripted-a", "scripted-a"], "must be distinct models"),
+        (["scripted-a", "scripted-a"], "names scripted-a twice"),
         (["scripted-a", "nobody"], "no such model"),
         (["scripted-a", "again"], "is the same model as"),
     ],

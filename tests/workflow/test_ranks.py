@@ -335,7 +335,7 @@ def whole_study(folder: Path, engines: int | None) -> Path:
             ("deliberation_shards", "judging_shards", "replay_shards", "protocol_shards"), 9
         ),
         studies={
-            "repeats": {"problems": 4, "blocks": 1},
+            "repeats": {"problems": 4, "blocks": 2},
             "protocols": {"problems": 2},
             "evaluators": {"models": ["judge", "other"], "submissions": 20, "triplets": 4},
         },

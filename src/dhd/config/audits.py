@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field, field_validator
+from pydantic import Field, model_validator
 
-from dhd.config.roles import Identifier
+from dhd.config.roles import Distinct, Identifier
 from dhd.config.strict import Strict
 
 
 class EvaluatorsSettings(Strict):
     """Several evaluators judge the same saved answers (Figure 9, Table 28)."""
 
-    models: list[Identifier] = Field(
+    models: Annotated[list[Identifier], Distinct] = Field(
         min_length=2, description="Keys of the evaluators' models in the models file."
     )
     submissions: Annotated[int, Field(ge=0)] = Field(
@@ -24,9 +24,8 @@ class EvaluatorsSettings(Strict):
         description="Triplets (proposed, full, removal) a family, balanced by benchmark and cell.",
     )
 
-    @field_validator("models")
-    @classmethod
-    def _no_model_twice(cls, value: list[str]) -> list[str]:
-        if len(set(value)) < len(value):
-            raise ValueError("must be distinct models")
-        return value
+    @model_validator(mode="after")
+    def _some_answer(self) -> EvaluatorsSettings:
+        if not self.submissions and not self.triplets:
+            raise ValueError("submissions and triplets are both 0; give one, or remove the study")
+        return self

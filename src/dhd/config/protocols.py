@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
-from dhd.config.roles import Identifier, RoleDecoding
+from dhd.config.roles import Distinct, Identifier, RoleDecoding
 from dhd.config.strict import Strict
 
 ProtocolName = Literal["direct", "iterative", "per", "broadcast"]
@@ -21,12 +21,12 @@ class ProtocolsSettings(Strict):
     must not leak the reference.
     """
 
-    names: list[ProtocolName] = Field(
+    names: Annotated[list[ProtocolName], Distinct] = Field(
         default=["direct", "iterative", "per", "broadcast"],
         min_length=1,
         description="Protocols that run.",
     )
-    families: list[Identifier] | None = Field(
+    families: Annotated[list[Identifier], Distinct] | None = Field(
         None, min_length=1, description="Families that take part; null: all."
     )
     problems: _Count | None = Field(
@@ -57,10 +57,3 @@ class ProtocolsSettings(Strict):
         description="Ask actor and evaluator in jobs of their own that take turns; null: "
         "where both are different vLLM models, which cannot share a node's GPUs.",
     )
-
-    @field_validator("names")
-    @classmethod
-    def _no_protocol_twice(cls, value: list[ProtocolName]) -> list[ProtocolName]:
-        if len(set(value)) < len(value):
-            raise ValueError("must be distinct protocols")
-        return value

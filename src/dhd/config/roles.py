@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Hashable
+from typing import Annotated, TypeVar
 
-from pydantic import Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 
 from dhd.config.strict import Strict
 from dhd.requests import Decoding
 
 Identifier = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_.-]*$", max_length=64)]
 """A key that becomes a wildcard and part of a path."""
+
+T = TypeVar("T", bound=Hashable)
+
+
+def _distinct(values: list[T]) -> list[T]:
+    """Refuse lists that name something twice: its calls would be made, and its rows be, double."""
+    twice = [str(value) for place, value in enumerate(values) if value in values[:place]]
+    if twice:
+        raise ValueError(f"names {', '.join(twice)} twice; each may be there once")
+    return values
+
+
+Distinct = AfterValidator(_distinct)
+"""Says of a list that its values must be distinct."""
 
 
 class RoleDecoding(Strict):

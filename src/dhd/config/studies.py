@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from dhd.config.audits import EvaluatorsSettings
 from dhd.config.protocols import ProtocolsSettings
-from dhd.config.roles import Identifier, RoleDecoding
+from dhd.config.roles import Distinct, Identifier, RoleDecoding
 from dhd.config.strict import Strict
 
 Count = Annotated[int, Field(gt=0)]
+Names = Annotated[list[Identifier], Distinct]
 CaseCategory = Literal[
     "wrong_helpful", "correct_helpful", "wrong_harmful", "correct_harmful", "indeterminate"
 ]
@@ -27,9 +28,14 @@ class RepeatsSettings(Strict):
     """Controlled repeats: blocks of identical full-pool calls and removals (Appendix G)."""
 
     problems: Count = Field(200, description="Problems drawn from each benchmark, per family.")
-    blocks: Count = Field(5, description="Blocks a problem: two full-pool calls, five removals.")
-    families: list[Identifier] | None = _FAMILIES
-    stratified: list[Identifier] | None = Field(
+    blocks: int = Field(
+        5,
+        ge=2,
+        description="Blocks a problem: two full-pool calls, five removals. One block alone "
+        "separates no message.",
+    )
+    families: Names | None = _FAMILIES
+    stratified: Names | None = Field(
         None,
         description="Benchmarks drawn in proportion to their strata; null: those of "
         "loader omni_math_2.",
@@ -41,7 +47,7 @@ class OrderSettings(Strict):
 
     problems: Count = Field(20, description="Problems of each benchmark, of those repeated.")
     blocks: Count = Field(3, description="Blocks a problem, each in a random order of its own.")
-    families: list[Identifier] | None = _FAMILIES
+    families: Names | None = _FAMILIES
 
 
 class IntegratorSwapSettings(Strict):
@@ -49,7 +55,7 @@ class IntegratorSwapSettings(Strict):
 
     problems: Count = Field(20, description="Problems of each benchmark, of those repeated.")
     blocks: Count = Field(3, description="Blocks a problem.")
-    integrators: dict[Identifier, Annotated[list[Identifier], Field(min_length=1)]] = Field(
+    integrators: dict[Identifier, Annotated[Names, Field(min_length=1)]] = Field(
         min_length=1, description="Family that wrote the pools: families that integrate them."
     )
 
@@ -68,7 +74,14 @@ class MaskingSettings(Strict):
         },
         description="Messages of each category, per family.",
     )
-    families: list[Identifier] | None = _FAMILIES
+    families: Names | None = _FAMILIES
+
+    @field_validator("cases")
+    @classmethod
+    def _some_case(cls, value: dict[CaseCategory, int]) -> dict[CaseCategory, int]:
+        if not any(value.values()):
+            raise ValueError("wants no message; give a category a number, or remove the study")
+        return value
 
 
 ReplayStudySettings: TypeAlias = (
