@@ -38,13 +38,16 @@ class KeptEngine:
 
 
 def made_requests(round_number: int) -> list[Any]:
-    """Return 256 requests of 8 to 24 output tokens; equal in every round but for the draw."""
+    """Return 256 requests of 8 to 24 output tokens; equal in every round but for the draw.
+
+    Their order is that of their text, in which a queue asks them: both ways have equal batches.
+    """
     from dhd.requests import Decoding, Request, Turn
 
     return [
         Request(
             "integrator",
-            (Turn("user", f"Item {n}: what is {n} plus {2 * n + 1}? Explain in one sentence."),),
+            (Turn("user", f"Item {n:03}: what is {n} plus {2 * n + 1}? Explain in one sentence."),),
             Decoding(0.7, 8 + 37 * n % 17),
             draw=str(round_number),
         )
