@@ -172,9 +172,12 @@ def test_a_snakemake_that_has_noted_nothing_yet_is_seen_on_its_host(
     tmp_path: Path, words: list[str], alive: bool
 ) -> None:
     script = tmp_path / "snakemake"
-    script.write_text("import sys; sys.stdin.read()\n")
+    script.write_text("import sys; print('here', flush=True); sys.stdin.read()\n")
     command = [sys.executable, str(script), *words]
-    with subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.PIPE) as process:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=tmp_path, stdin=pipe, stdout=pipe) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"here\n"
         expected = f"process {process.pid} on this host" if alive else None
         assert other_controller(tmp_path) == expected
         assert other_controller(tmp_path, trusts_notes=False) == expected

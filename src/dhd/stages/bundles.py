@@ -57,9 +57,10 @@ def study_bundles(study: Study, benchmark: str, stage: Stage) -> dict[str, tuple
     entry = settings.benchmarks[benchmark]
     path = None if entry.path is None else study.resolve(entry.path)
     if path is not None and not path.exists():
+        places = " and ".join(dict.fromkeys(map(str, (Path.cwd(), study.root))))
         raise ConfigError(
             f"benchmarks.{benchmark}.path = {entry.path!r}: no such file or folder; put the "
-            f"upstream files there or correct the path (looked below {Path.cwd()} and {study.root})"
+            f"upstream files there or correct the path (looked below {places})"
         )
     count = problem_count(benchmark, entry, path)
     shards = cut_shards(benchmark, count, settings.shards.problems)
