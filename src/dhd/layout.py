@@ -76,6 +76,10 @@ class StudyPaths:
         """Return the manifest of the problems that a replay study drew from a benchmark."""
         return self.folder / "samples" / study / model / f"{benchmark}.json"
 
+    def settings_note(self, stage: str) -> Path:
+        """Return the note of what some files follow from, e.g. ``samples/repeats/oss/own``."""
+        return self.folder / "settings" / f"{stage}.txt"
+
     def cases(self, model: str) -> Path:
         """Return the manifest of the messages that are masked, of all benchmarks."""
         return self.folder / "samples" / "masking" / f"{model}.json"

@@ -11,7 +11,6 @@ from dhd.records import load_records
 from support.studies import (
     SCRIPTED,
     finished_more_than_once,
-    journal_lines,
     snakemake,
     write_config,
     write_problems,
@@ -29,7 +28,7 @@ STUDIES: dict[str, Any] = {
 SAMPLED = ("repeats", "order", "masking", "protocols", "audits")
 
 
-def config(folder: Path, **benchmarks: int) -> Path:
+def config(folder: Path, studies: dict[str, Any], **benchmarks: int) -> Path:
     """Return a study of one family whose benchmarks have so many problems."""
     for name in benchmarks:
         write_problems(folder / f"{name}.jsonl", 40)
@@ -41,7 +40,7 @@ def config(folder: Path, **benchmarks: int) -> Path:
         "families": {"alpha": SCRIPTED["families"]["alpha"]},
         "bundles": dict.fromkeys(("deliberation_shards", "judging_shards", "replay_shards"), 9),
     }
-    return write_config(folder, benchmarks=loaded, studies=STUDIES, **sections)
+    return write_config(folder, benchmarks=loaded, studies=studies, **sections)
 
 
 def asked(folder: Path) -> Counter[str]:
@@ -69,30 +68,37 @@ def sampled(folder: Path) -> dict[str, set[str]]:
 
 
 def test_growing_benchmarks_ask_nothing_of_what_was_sampled(tmp_path: Path) -> None:
-    snakemake(tmp_path, config(tmp_path, sums=9), "records")
+    snakemake(tmp_path, config(tmp_path, STUDIES, sums=9), "records")
     before, requests = sampled(tmp_path), asked(tmp_path)
     assert all(requests[study] for study in SAMPLED)
 
-    snakemake(tmp_path, config(tmp_path, sums=33), "records")
+    snakemake(tmp_path, config(tmp_path, STUDIES, sums=33), "records")
     assert sampled(tmp_path) == before
     now = asked(tmp_path)
     assert {study: now[study] for study in SAMPLED} == {one: requests[one] for one in SAMPLED}
     assert now["deliberation"] > 3 * requests["deliberation"]
 
-    snakemake(tmp_path, config(tmp_path, sums=33, others=6), "records")
-    now = asked(tmp_path)
-    assert {study: now[study] for study in SAMPLED} == {one: requests[one] for one in SAMPLED}
-    after = sampled(tmp_path)
-    assert after["evaluators.json"] != before["evaluators.json"]
-    assert {name: after[name] for name in before if name != "evaluators.json"} == {
-        name: rows for name, rows in before.items() if name != "evaluators.json"
+    # A benchmark, a block and a problem more, in one run.
+    more = STUDIES | {
+        "repeats": {"problems": 5, "blocks": 3},
+        "order": {"problems": 3, "blocks": 2},
     }
+    snakemake(tmp_path, config(tmp_path, more, sums=33, others=6), "records")
+    new = {study: asked(tmp_path)[study] - now[study] for study in SAMPLED}
+    assert new == dict.fromkeys(SAMPLED, 0) | {"repeats": 5 * 7, "order": 2 * 7}
+    kept = {"evaluators.json", "order/alpha/sums.json"}
+    after = sampled(tmp_path)
+    assert {name: after[name] for name in before.keys() - kept} == {
+        name: before[name] for name in before.keys() - kept
+    }
+    assert before["order/alpha/sums.json"] < after["order/alpha/sums.json"]
+    assert after["evaluators.json"] != before["evaluators.json"]
 
-    snakemake(tmp_path, config(tmp_path, sums=33), "records")
+    now = asked(tmp_path)
+    snakemake(tmp_path, config(tmp_path, more, sums=33), "records")
     assert sampled(tmp_path)["evaluators.json"] == before["evaluators.json"]
     assert asked(tmp_path) == now
     assert not finished_more_than_once(tmp_path)
     outcomes = load_records(tmp_path / "results" / "scripted" / "records").outcomes
     for study in ("repeats", "order", "masking"):
         assert (outcomes["study"] == study).sum() == now[study]
-    assert len(journal_lines(tmp_path)) > sum(now.values())

@@ -9,6 +9,7 @@ rule choose_audit:
         ancient(PATHS.records(SCAN) / "problems.parquet"),
         ancient(PATHS.records(SCAN) / "messages.parquet"),
         ancient(PATHS.records(SCAN) / "outcomes.parquet"),
+        PATHS.settings_note("audit_sample"),
     output:
         update(PATHS.audit()),
     log:

@@ -71,6 +71,17 @@ AUDITORS = STUDY.settings.studies.evaluators.models if EVALUATORS in PARTS else 
 digest = cache(partial(stage_digest, STUDY))
 
 
+def noted_digest(wildcards):
+    """Return the digest of what files follow from: the name of their note says which."""
+    stage, *where = wildcards.stage.split("/")
+    if stage == "samples":
+        replay, family, benchmark = (*where, None)[:3]
+        return digest(stage, family=family, benchmark=benchmark, replay=replay)
+    if stage == "replays":
+        return digest(stage, replay=where[0], family=where[1])
+    return digest(stage)
+
+
 def one_of(names):
     """Return a regex that matches these names and, where there are none, nothing."""
     return "|".join(map(re.escape, names)) or "(?!)"

@@ -1,16 +1,36 @@
 localrules:
+    note_settings,
     sample_repeats,
     sample_again,
     choose_masking,
 
 
+# Below a job that runs, Snakemake looks at changed params no more, and `ancient` files keep it
+# from running what follows. Notes of the settings, made from nothing, tell samples and replays
+# that theirs changed even where the scan grows in the same run.
+rule note_settings:
+    output:
+        PATHS.settings_note("{stage}"),
+    log:
+        PATHS.folder / "logs" / "note_settings" / "{stage}.log",
+    wildcard_constraints:
+        stage=r"(samples|replays)/.+|audit_sample",
+    conda:
+        "../../envs/controller.yaml"
+    params:
+        settings=noted_digest,
+    shell:
+        "printf '%s\\n' {params.settings:q} > {output:q} 2> {log:q}"
+
+
 # Samples are `ancient` to their inputs: once drawn they stay, whatever is judged later.
-# Their own settings (params) draw them again; what an earlier draw took is read and stays.
+# Their own settings draw them again; what an earlier draw took is read and stays.
 rule sample_repeats:
     input:
         ancient(PATHS.records(SCAN) / "problems.parquet"),
         ancient(PATHS.records(SCAN) / "messages.parquet"),
         ancient(PATHS.records(SCAN) / "outcomes.parquet"),
+        PATHS.settings_note("samples/repeats/{model}/{benchmark}"),
     output:
         update(PATHS.sample("repeats", "{model}", "{benchmark}")),
     log:
@@ -31,6 +51,7 @@ rule sample_repeats:
 rule sample_again:
     input:
         PATHS.sample("repeats", "{model}", "{benchmark}"),
+        PATHS.settings_note("samples/{replay}/{model}/{benchmark}"),
     output:
         PATHS.sample("{replay}", "{model}", "{benchmark}"),
     log:
@@ -61,6 +82,7 @@ rule choose_masking:
         ancient(PATHS.records("repeats") / "problems.parquet"),
         ancient(PATHS.records("repeats") / "messages.parquet"),
         ancient(PATHS.records("repeats") / "outcomes.parquet"),
+        PATHS.settings_note("samples/masking/{model}"),
     output:
         update(PATHS.cases("{model}")),
     log:
@@ -80,6 +102,7 @@ rule replay_bundle:
         problems=PATHS.problems("{benchmark}"),
         sample=sample_of,
         pools=pools_to_replay,
+        settings=PATHS.settings_note("replays/{replay}/{integrator}"),
         models=ancient(staged_actor),
     output:
         PATHS.bundle(
