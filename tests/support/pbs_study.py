@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from support.project_copy import copy_project, write_yaml
 from support.studies import PROJECT_ROOT
 
@@ -138,6 +140,7 @@ def make_study(
         judging_shards=6,
         sections=sections,
     )
+    shipped = yaml.safe_load((folder / "profiles" / machine / "site.yaml").read_text())
     settings = {
         "scheduler": "pbs",
         "account": "test-project",
@@ -146,7 +149,7 @@ def make_study(
         # A login shell forgets the stand-in's launcher, as it would a module's.
         "setup": [f"export PATH={STAND_IN}:$PATH"],
         "environment": {"PYTHONPATH": str(PROJECT_ROOT / "src")},
-        "launcher": "mpiexec -n {nodes} --ppn 1 --cpu-bind depth",
+        "launcher": shipped["launcher"],
     }
     write_yaml(
         folder / "profiles" / machine / "site.yaml", settings | _SITES[machine] | (site or {})

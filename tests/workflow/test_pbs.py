@@ -137,6 +137,89 @@ def test_sophia_gives_single_gpus(tmp_path: Path, calm: Path) -> None:
     assert sorted(selected) == ["1", "4"]
 
 
+#: Sites by what they reach: machine, keys of the site file, and the sizes and queues of the jobs
+#: that generate and judge.
+QUEUES: dict[str, tuple[str, dict[str, Any], list[tuple[str, int]]]] = {
+    "two nodes of Sophia": (
+        "sophia",
+        {"queue": "by-node", "nodes": 2, "cpu": {"queue": "by-gpu"}},
+        [("by-gpu", 1), ("by-node", 2)],
+    ),
+    "Sophia's large GPUs": (
+        "sophia",
+        {"queue": "bigmem", "gpu_memory_gb": 80, "cpu": {"queue": "by-gpu"}},
+        [("bigmem", 1), ("bigmem", 1), ("by-gpu", 1)],
+    ),
+    "Polaris's debug queue": (
+        "polaris",
+        {"queue": "debug", "nodes": 2},
+        [("debug", 1), ("debug", 2)],
+    ),
+    "ten nodes of Polaris": (
+        "polaris",
+        {"queue": "prod", "nodes": 10, "cpu": {"queue": "debug"}},
+        [("debug", 1), ("prod", 10)],
+    ),
+}
+
+
+def test_every_queue_is_reached_by_the_site_file_alone(tmp_path: Path, calm: Path) -> None:
+    running = []
+    for number, (machine, site, _) in enumerate(QUEUES.values()):
+        study = make_study(
+            tmp_path / str(number),
+            machine=machine,
+            models=scripted(engines_per_node=1),
+            site=site,
+            **ONE_PROBLEM_SHARDS,
+        )
+        running.append((study, study.start("snakemake", "--profile", machine, "records")))
+    for (study, controller), (name, (*_, expected)) in zip(running, QUEUES.items(), strict=True):
+        study.finish(controller)
+        assert_as_if_nothing_had_happened(study, calm)
+        sizes = [(job["queue"], job["_size"]) for job in study.jobs().values()]
+        assert sorted(sizes) == expected, name
+
+
+def test_a_wrong_account_ends_the_run_after_some_refusals(tmp_path: Path) -> None:
+    study = make_study(
+        tmp_path / "study",
+        models=scripted(),
+        site={"account": "expired"},
+        **ONE_PROBLEM_SHARDS | {"bundles": {"deliberation_shards": 1, "judging_shards": 8}},
+    )
+    refused = study.call("snakemake", "--profile", "polaris", "records")
+    assert refused.returncode != 0
+    told = refused.stdout + refused.stderr
+    assert "not submitted: qsub: Invalid account for user" in told
+    assert "PBS refused 3 submissions in a row" in told
+    # All that were ready are told to PBS once: nothing is tried again.
+    assert len(study.calls("qsub")) <= PROBLEMS
+    assert not study.jobs()
+
+
+def test_scripts_submitted_by_hand_beside_their_jobs_change_nothing(
+    tmp_path: Path, calm: Path
+) -> None:
+    study = make_study(
+        tmp_path / "study",
+        models=SLOW,
+        **ONE_PROBLEM_SHARDS | {"bundles": {"deliberation_shards": 8, "judging_shards": 8}},
+    )
+    controller = study.start("snakemake", "--profile", "polaris", "records")
+    study.wait_for(lambda: study.answers() > 5)
+    [number] = study.jobs_in("R")
+    qsub = ("qsub", "-A", "test-project", "-q", "preemptable", "-l", "select=1:system=polaris")
+    limits = ("-l", "walltime=01:00:00", "-l", "filesystems=home:eagle")
+    for _ in range(2):
+        assert study.call(*qsub, *limits, str(study.server / f"{number}.SC")).returncode == 0
+    study.finish(controller)
+    study.wait_for(lambda: not study.jobs_in("R"))
+    # What the copies may have taken away is made again, from the journals.
+    study.finish(study.start("dhd", "resume", "--profile", "polaris", "records"))
+    assert_as_if_nothing_had_happened(study, calm)
+
+
 def test_preempted_and_deleted_jobs_a_broken_off_qsub_and_a_server_that_is_away(
     tmp_path: Path, calm: Path
 ) -> None:

@@ -14,6 +14,8 @@ from typing import Any
 
 from server import FOLDER, MACHINE, Job, all_jobs, check_outage, fail, locked, save
 
+#: A project that nobody may charge.
+NOBODYS = "expired"
 OPTIONS = "a:A:c:C:e:fhIj:J:k:l:m:M:N:o:p:P:q:r:R:S:u:v:VW:z"
 _CHUNK = re.compile(r"(\d+)?((?::?[a-z]\w*=[\w-]+)(?::[a-z]\w*=[\w-]+)*)?")
 _PLACE = re.compile(r"(free|pack|scatter|vscatter)?(:?(excl|shared|exclhost))?(:?group=\w+)?")
@@ -92,6 +94,8 @@ def _checked(attributes: dict[str, str], resources: dict[str, str]) -> int:
     unknown = set(resources) - {"select", "place", "walltime", "filesystems"}
     if unknown:
         fail(f"qsub: Unknown resource: {min(unknown)}", 1)
+    if attributes.get("-A") == NOBODYS:
+        fail("qsub: Invalid account for user", 1)
     if "-A" not in attributes:
         fail("qsub: Account_Name is required to be set.", 1)
     for name in ("filesystems", "walltime", "select"):
