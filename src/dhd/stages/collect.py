@@ -124,10 +124,10 @@ def _verdicts_on(
 ) -> pd.DataFrame:
     """Return the judgement of every row's answer; all null where there is no answer."""
     normalised = {answer: normalise_answer(answer) for answer in answers.dropna().unique()}
+    # Mapped by nothing, answers of which none is there would turn from text into numbers.
+    shown = answers.map(normalised).astype(answers.dtype)
     cells = "" if is_shared else cells_of(rows)
-    key = pd.DataFrame(
-        {"problem_uid": rows["problem_uid"], "answer": answers.map(normalised), "cell": cells}
-    )
+    key = pd.DataFrame({"problem_uid": rows["problem_uid"], "answer": shown, "cell": cells})
     known = verdicts[[*_SUBMISSION, "correct", "judged_by", "reason"]]
     judged = key.merge(known, on=_SUBMISSION, how="left", validate="m:1")
     missing = answers.notna().to_numpy() & judged["judged_by"].isna().to_numpy()
