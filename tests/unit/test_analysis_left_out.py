@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.scan_records import Scan, make_records
 
 from dhd.analysis import effect_tables
 from dhd.analysis.cells import SIX_COUNTS
@@ -13,6 +12,7 @@ from dhd.analysis.context import AnalysisContext
 from dhd.analysis.left_out import left_out
 from dhd.analysis.settings import AnalysisSettings
 from dhd.records import Records
+from support.scan_records import Scan, make_records
 
 REASONS = ["missing_n", "failed_n", "unjudged_n", "no_answer_n"]
 

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from tests.support.scan_records import Scan, make_records
 
 from dhd.analysis.context import AnalysisContext
 from dhd.analysis.effect_tables import table_04
@@ -20,6 +19,7 @@ from dhd.report.labels import Labels
 from dhd.report.left_out import left_out_note
 from dhd.report.writers import write_tables
 from dhd.status.plan import StudyPlan, write_plan
+from support.scan_records import Scan, make_records
 
 SETTINGS = AnalysisSettings(model_names={"m": "Model <M>"})
 
