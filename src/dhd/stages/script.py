@@ -60,6 +60,7 @@ def rule_job(snakemake: Any) -> Iterator[Job]:
 
     Everything that the job prints, libraries in C included, goes to the log. Progress lines
     and an error that the user can mend show on the console too, the latter without a traceback.
+    Of an error that nobody expects the console shows the last words and the log's name.
 
     Yields
     ------
@@ -84,6 +85,10 @@ def rule_job(snakemake: Any) -> Iterator[Job]:
             for target in (sys.stderr, console):
                 print(f"{snakemake.rule}: {error}", file=target, flush=True)
             raise SystemExit(1) from None
+        except BaseException as error:
+            words = traceback.format_exception_only(error)[-1].strip()
+            print(f"{snakemake.rule}: {words}; see {snakemake.log[0]}", file=console, flush=True)
+            raise
         finally:
             sys.stdout.flush()
             sys.stderr.flush()
