@@ -107,6 +107,29 @@ def test_tables_look_as_the_paper_prints_them(
     assert line in _markdown(table, published[table])
 
 
+def test_a_group_of_columns_is_named_once(published: Mapping[str, pd.DataFrame]) -> None:
+    heads = _markdown("table_04", published["table_04"])[2]
+    assert heads == (
+        "| Model | Replay comparison | Proposed answer wrong: helpful | neutral | harmful "
+        "| Proposed answer correct: helpful | neutral | harmful |"
+    )
+
+
+def test_seeds_and_numbers_of_draws_are_printed_whole() -> None:
+    values = [20260814.0, 10000.0, 0.0, 12345.67, 0.123456]
+    frame = pd.DataFrame({"claim_id": list("abcde"), "value": values})
+    lines = _markdown("text_claims", frame)[-5:]
+    assert [line.split(" | ")[1].rstrip(" |") for line in lines] == [
+        "20260814",
+        "10000",
+        "0",
+        "12346",
+        "0.1235",
+    ]
+    grid = build_grid("text_claims", frame, layout_of("text_claims", frame), SETTINGS)
+    assert "20260814" in latex_table(grid)
+
+
 def test_every_table_of_the_paper_has_a_layout(published: Mapping[str, pd.DataFrame]) -> None:
     assert set(PAPER_LAYOUTS) == {name for name in published if name.startswith("table_")}
 

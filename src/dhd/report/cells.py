@@ -23,6 +23,8 @@ class Fragment:
 
 
 Cell = tuple[Fragment, ...]
+#: From here on four significant digits would be printed with an exponent.
+_FOUR_DIGITS = 9999.5
 MISSING: Cell = (Fragment("–"),)
 
 
@@ -40,8 +42,12 @@ def number(value: float, spec: str) -> str:
     """Format `value`, with U+2212 as the minus sign.
 
     `spec` is Python's, or ``n``: a count with thousands commas, decimals only where it has some
-    (bounds of a count range may lie between two counts).
+    (bounds of a count range may lie between two counts), or ``w``: whole and large numbers in
+    full, without commas (it may be a seed), others with four digits.
     """
+    if spec == "w":
+        is_whole = float(value).is_integer() or abs(float(value)) >= _FOUR_DIGITS
+        spec = ".0f" if is_whole else ".4g"
     if spec == "n":
         spec = ",.0f" if round(float(value), 1).is_integer() else ",.1f"
     # Rounding must not leave a negative zero: "z" turns it into 0.

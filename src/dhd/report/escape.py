@@ -36,7 +36,8 @@ _LATEX = {
     "×": r"$\times$",
     "÷": r"$\div$",
 }
-_MARKDOWN = re.compile(r"([\\`*_\[\]|$~])")
+# An underscore within a word, as in protocol_direct, marks nothing.
+_MARKDOWN = re.compile(r"([\\`*\[\]|$~]|(?<![^\W_])_|_(?![^\W_]))")
 
 
 def _latex_character(character: str) -> str:

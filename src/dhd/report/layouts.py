@@ -30,7 +30,7 @@ def _plain_column(name: str, frame: pd.DataFrame) -> Column:
             return value(head.removesuffix(suffix.replace("_", " ")) + unit, f"{{{name}:{spec}}}")
     if pd.api.types.is_integer_dtype(frame[name]):
         return value(head, f"{{{name}:n}}")
-    return value(head, f"{{{name}:.4g}}")
+    return value(head, f"{{{name}:w}}")
 
 
 def layout_of(name: str, frame: pd.DataFrame) -> Layout:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dhd.report import escape
 from dhd.report.cells import Cell
 from dhd.report.grid import Grid, GridColumn
@@ -14,8 +16,14 @@ def markdown_text(cell: Cell) -> str:
     )
 
 
-def _head(column: GridColumn) -> str:
-    return " ".join(filter(None, (markdown_text(column.group), markdown_text(column.head))))
+def _heads(columns: Sequence[GridColumn]) -> list[str]:
+    """Return the heads; a group's stands before its first column's, as there is one line alone."""
+    heads, before = [], None
+    for column in columns:
+        group = "" if column.group == before else markdown_text(column.group)
+        heads.append(": ".join(filter(None, (group, markdown_text(column.head)))))
+        before = column.group
+    return heads
 
 
 def _line(cells: list[str]) -> str:
@@ -23,11 +31,11 @@ def _line(cells: list[str]) -> str:
 
 
 def markdown_table(grid: Grid) -> str:
-    """Return `grid` as a pipe table under its caption; a group's head goes before its columns'."""
+    """Return `grid` as a pipe table under its caption; a group's head is in its first column's."""
     lines = [
         f"**{escape.markdown(grid.title)}.** {markdown_text(grid.caption)}",
         "",
-        _line([_head(column) for column in grid.columns]),
+        _line(_heads(grid.columns)),
         _line(["---:" if column.align == "r" else ":---" for column in grid.columns]),
         *(_line([markdown_text(cell) for cell in row.cells]) for row in grid.rows),
     ]
