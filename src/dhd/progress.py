@@ -50,7 +50,7 @@ class Progress:
 
     def say(self, text: str) -> None:
         """Report one event, in the log and on the console."""
-        line = f"{self._label}: {text}"
+        line = f"{time.strftime('%H:%M:%S')} {self._label}: {text}"
         print(line, file=sys.stderr, flush=True)
         if self._bar is not None:
             self._bar.write(line, file=self._console)
@@ -143,7 +143,7 @@ class _State:
             return []
         left = self._expected - self.answered - self.found
         if left <= 0:
-            return ["more calls than expected"]
+            return ["time left depends on outcomes"]
         return [f"about {duration(left * self._seconds / self.answered)} left"]
 
     @property

@@ -3,6 +3,7 @@
 import asyncio
 import io
 import os
+import re
 import signal
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -52,7 +53,7 @@ def said(clock: Clock) -> Callable[[], list[str]]:
         text = console.getvalue().splitlines()
         console.seek(0)
         console.truncate()
-        return [line.removeprefix("job: ") for line in text]
+        return [re.sub(r"^\d\d:\d\d:\d\d job: ", "", line) for line in text]
 
     lines.progress = progress  # type: ignore[attr-defined]
     return lines
@@ -95,6 +96,21 @@ def test_found_requests_are_done_but_set_no_pace(
     clock.now += 20
     progress.update([one])
     assert said()[0].endswith("0 tok/s, about 40 s left")
+
+
+def test_more_calls_than_expected_are_no_fault(clock: Clock, said: Callable[[], list[str]]) -> None:
+    progress: Progress = said.progress  # type: ignore[attr-defined]
+    one = queue()
+    one.begun, one.first_asked, one.counts.ok = 1.0, clock.now, 101
+    clock.now += 20
+    progress.update([one])
+    assert said()[0].endswith("0 tok/s, time left depends on outcomes")
+
+
+def test_lines_begin_with_the_time_of_day(clock: Clock) -> None:
+    console = io.StringIO()
+    Progress("job", 100, console).say("x")
+    assert re.fullmatch(r"\d\d:\d\d:\d\d job: x\n", console.getvalue())
 
 
 def test_a_draining_job_says_what_it_finishes_and_no_time_left(

@@ -256,7 +256,9 @@ def test_jobs_know_the_partitions_as_the_run_began_with_them(
     assert slurm.noted(site(queue="long"), tmp_path) == prepared
     # A dry run beside it, for which Slurm has other partitions or none, changes nothing.
     told["scontrol"] = answer(error="Unable to contact slurm controller", code=1)
-    assert slurm.prepare(site(queue="long"))[0].machine is None
+    unknown, [warning] = slurm.prepare(site(queue="long"))
+    assert unknown.machine is None
+    assert "nodes and walltimes were not checked against their limits" in warning
     assert slurm.noted(site(queue="long"), tmp_path) == prepared
     slurm.write_notes(site(queue="long"), tmp_path)
     assert slurm.noted(site(queue="long"), tmp_path) == site(queue="long")

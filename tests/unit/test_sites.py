@@ -107,7 +107,7 @@ def test_queue_rules_say_where_and_when_they_were_read(project_root: Path, machi
         ("sophia", "by-gpu", 3, "12:00:00", "takes 1, 2, 4 or 8 gpus, not 3"),
         ("sophia", "by-node", 8, "12:00:00", None),
         ("sophia", "by-node", 9, "12:00:00", "takes 1 to 8 nodes, not 9"),
-        ("sophia", "bigmem", 2, "12:00:00", "takes 1 to 1 nodes, not 2"),
+        ("sophia", "bigmem", 2, "12:00:00", "takes 1 node, not 2"),
     ],
 )
 def test_queue_rules(

@@ -142,6 +142,11 @@ def prepare(site: Site) -> tuple[Site, list[str]]:
     if site.machine is not None:
         return site, warnings
     told = machine(found)
+    if told is None:
+        warnings.append(
+            "Slurm did not say what its partitions take (`scontrol show partition`): nodes and "
+            "walltimes were not checked against their limits"
+        )
     for key, queue in {"queue": site.queue, "cpu.queue": site.cpu_queue}.items():
         if told is not None and queue not in told.queues:
             raise ConfigError(

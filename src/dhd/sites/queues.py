@@ -54,21 +54,27 @@ class QueueRules(Strict):
         lowest, highest = self.sizes[0].min, max(one.max for one in self.sizes)
         fitting = [one for one in self.sizes if one.min <= size <= one.max]
         if not fitting:
-            yield f"takes {lowest} to {highest} {self.unit}, not {size}"
+            yield f"takes {self._number(lowest, highest)}, not {size}"
             return
         longest = max((one.max_walltime for one in fitting), key=minutes_of)
         if minutes_of(walltime) > minutes_of(longest):
             larger = [
-                f"{one.max_walltime} from {one.min} {self.unit} on"
+                f"{one.max_walltime} from {self._number(one.min)} on"
                 for one in self.sizes
                 if minutes_of(one.max_walltime) > minutes_of(longest)
             ]
             yield (
-                f"takes jobs of {size} {self.unit} for at most {longest}, not {walltime}"
+                f"takes jobs of {self._number(size)} for at most {longest}, not {walltime}"
                 + (f" ({'; '.join(larger)})" if larger else "")
             )
         if minutes_of(walltime) < minutes_of(self.min_walltime):
             yield f"takes jobs of at least {self.min_walltime}, not {walltime}"
+
+    def _number(self, lowest: int, highest: int | None = None) -> str:
+        """Return a size, or a range of them, with its unit: ``1 node``, ``1 to 2 nodes``."""
+        if highest in (None, lowest):
+            return f"{lowest} {self.unit if lowest != 1 else self.unit.removesuffix('s')}"
+        return f"{lowest} to {highest} {self.unit}"
 
     def at_least(self, size: int, walltime: str) -> int:
         """Return the smallest size, not below ``size``, that may run for this walltime.
