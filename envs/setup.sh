@@ -105,7 +105,8 @@ begin=$SECONDS
 count=$(cat "${locks[@]}" | grep -c '^[^#].*==')
 echo "setup: installing $count packages of ${locks[*]} into $venv; this takes minutes"
 [[ -x $venv/bin/python ]] || tell "making $venv" "$python" -m venv "$venv"
-"$venv/bin/pip" install --quiet --disable-pip-version-check "uv==$uv_version" ||
+tell "installing uv $uv_version, which installs the others faster than pip" \
+  "$venv/bin/pip" install --quiet --disable-pip-version-check "uv==$uv_version" ||
   echo "setup: uv $uv_version cannot be had here; using pip" >&2
 
 torch=$(grep '^torch==.*+cpu' "$lock" || true)

