@@ -34,6 +34,7 @@ check: setup ## types, lint, format
 
 test: check model ## all tests; those with the real model last, alone on the cores
 	@tests/support/slurm-local.sh install || true
+	@ACCOUNTING=1 tests/support/slurm-local.sh install || true
 	$(BIN)/pytest --numprocesses 2 --dist loadfile -m "not vllm and not cluster"
 	$(BIN)/pytest --numprocesses 2 --dist loadfile -m cluster
 	$(BIN)/pytest -m vllm

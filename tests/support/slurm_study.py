@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,10 +16,36 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from support.project_copy import copy_project, write_yaml
 from support.studies import PROJECT_ROOT
+
+SCRIPT = PROJECT_ROOT / "tests" / "support" / "slurm-local.sh"
+
+
+@contextmanager
+def running_slurm(folder: Path, *, accounting: bool) -> Iterator[None]:
+    """Run a Slurm of three nodes; skip where that is not possible."""
+    programs = ["slurmctld", "slurmd", "munged", *(["slurmdbd", "mariadbd"] if accounting else [])]
+    missing = [name for name in programs if shutil.which(name) is None]
+    switch = {"ACCOUNTING": str(int(accounting))}
+    if missing:
+        settings = "ACCOUNTING=1 " if accounting else ""
+        pytest.skip(f"no {', '.join(missing)} here: as root, run {settings}{SCRIPT.name} install")
+    if os.geteuid() != 0:
+        pytest.skip("the Slurm of the tests needs root")
+    with (Path(tempfile.gettempdir()) / "dhd-test-slurm.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # its ports are fixed: one at a time on a machine
+        command, environment = [SCRIPT, "start", folder], os.environ | switch
+        started = subprocess.run(command, env=environment, capture_output=True, text=True)
+        try:
+            if started.returncode != 0:
+                pytest.fail(f"Slurm does not start: {started.stderr}")
+            yield
+        finally:
+            subprocess.run([SCRIPT, "stop", folder], check=True, timeout=60)
 
 
 @dataclass(frozen=True)
@@ -80,6 +109,10 @@ class SlurmStudy:
     def _journals(self) -> list[Path]:
         return sorted(self.folder.glob("results/*/journal/**/*.jsonl"))
 
+    def answers(self) -> int:
+        """Return how many requests the journals hold, also while they are written."""
+        return sum(path.read_bytes().count(b"\n") for path in self._journals())
+
     def logs(self, rule: str) -> list[Path]:
         """Return the logs of a rule's jobs."""
         return sorted(self.folder.glob(f"results/*/logs/{rule}/**/*.log"))
@@ -131,8 +164,7 @@ def make_study(
     )
     profile = folder / "profiles" / "slurm"
     settings = yaml.safe_load((profile / "site.yaml").read_text()) | {
-        # ACCOUNTING=1 starts the tests' Slurm with accounting, where jobs name who pays.
-        "account": "project" if os.environ.get("ACCOUNTING") == "1" else None,
+        "account": None,
         "queue": "preemptable",
         "walltime": "00:30:00",
         "cpus": 2,

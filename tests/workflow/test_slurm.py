@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
-import shutil
 import signal
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,12 +15,11 @@ import pandas as pd
 import pytest
 
 from dhd.records import load_records
-from support.slurm_study import SlurmStudy, make_study, sbatch_on, show_job
-from support.studies import PROJECT_ROOT, finished_more_than_once, journal_lines
+from support.slurm_study import SlurmStudy, make_study, running_slurm, sbatch_on, show_job
+from support.studies import finished_more_than_once, journal_lines
 
 pytestmark = [pytest.mark.workflow, pytest.mark.cluster]
 
-SCRIPT = PROJECT_ROOT / "tests" / "support" / "slurm-local.sh"
 COMMAND = ("snakemake", "--profile", "slurm", "--quiet", "rules", "--", "records")
 #: Eight problems of 25 requests in four shards.
 SLOW = {"engine": "scripted", "engines_per_node": 1, "max_in_flight": 5, "latency_s": 0.3}
@@ -35,21 +31,9 @@ WHOLE: dict[str, Any] = {"bundles": {"deliberation_shards": 4, "judging_shards":
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Start a Slurm of three nodes; skip where that is not possible."""
-    missing = [name for name in ("slurmctld", "slurmd", "munged") if shutil.which(name) is None]
-    if missing:
-        pytest.skip(f"no {', '.join(missing)} here: as root, run {SCRIPT.name} install")
-    if os.geteuid() != 0:
-        pytest.skip("the Slurm of the tests needs root")
     folder = tmp_path_factory.mktemp("slurm")
-    with (Path(tempfile.gettempdir()) / "dhd-test-slurm.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # its ports are fixed: one at a time on a machine
-        started = subprocess.run([SCRIPT, "start", folder], capture_output=True, text=True)
-        try:
-            if started.returncode != 0:
-                pytest.fail(f"Slurm does not start: {started.stderr}")
-            yield folder
-        finally:
-            subprocess.run([SCRIPT, "stop", folder], check=True, timeout=60)
+    with running_slurm(folder, accounting=False):
+        yield folder
 
 
 @dataclass(frozen=True)
@@ -71,8 +55,37 @@ class Disturbed:
     orphans: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class CutOff:
+    """A study whose generating job was cut by Slurm's time limit, and its controller."""
+
+    study: SlurmStudy
+    job: str
+    process: subprocess.Popen[bytes]
+
+
 @pytest.fixture(scope="module")
-def calm(cluster: Path, tmp_path_factory: pytest.TempPathFactory) -> Calm:
+def cut_off(cluster: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[CutOff]:
+    """Start a study and shorten its job's time to a minute; Slurm cuts it while others run.
+
+    The job knows of half an hour, so that nothing but Slurm's signal tells it to stop. It takes
+    the GPU that the others leave on every node.
+    """
+    study = make_study(
+        tmp_path_factory.mktemp("cut") / "study",
+        models={"m": SLOWER | {"latency_s": 3.0}},
+        site={"queue": "debug", "gpus_per_node": 1},
+        **WHOLE,
+    )
+    with study.started(*COMMAND) as process:
+        study.wait_for(lambda: study.answers() > 0)
+        [job] = study.jobs("RUNNING")
+        subprocess.run(["scontrol", "update", f"JobId={job}", "TimeLimit=1"], check=True)
+        yield CutOff(study, job, process)
+
+
+@pytest.fixture(scope="module")
+def calm(cluster: Path, cut_off: CutOff, tmp_path_factory: pytest.TempPathFactory) -> Calm:
     """Run both studies side by side: they fill the three nodes."""
     folder = tmp_path_factory.mktemp("calm")
     single = make_study(folder / "single", models={"m": SLOW}, site={"queue": "debug"}, **WHOLE)
@@ -182,6 +195,24 @@ def test_resume_cancels_what_a_killed_controller_left_and_goes_on(
     assert not finished_more_than_once(disturbed.resumed.folder)
     assert keys(disturbed.resumed) == keys(calm.single)
     assert_same_records(disturbed.resumed, calm.single)
+
+
+def test_a_job_that_slurm_cuts_drains_and_goes_on_in_the_next(
+    cut_off: CutOff, calm: Calm, disturbed: Disturbed
+) -> None:
+    study = cut_off.study
+    study.finish(cut_off.process)
+    states = [
+        show_job(job)["JobState"]
+        for job, comment in study.jobs().items()
+        if "deliberate" in comment
+    ]
+    assert show_job(cut_off.job)["JobState"] == "TIMEOUT"
+    assert states == ["TIMEOUT", "COMPLETED"]
+    assert "SIGTERM received" in study.told()
+    assert not finished_more_than_once(study.folder)
+    assert keys(study) == keys(calm.single)
+    assert_same_records(study, calm.single)
 
 
 @pytest.mark.parametrize(
