@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tests.support.studies import PROJECT_ROOT, SCRIPTED, write_problems
-
 from dhd.config.load import Study, load_study
 from dhd.deliberation import ProtocolSetup, deliberate
 from dhd.layout import StudyPaths
@@ -22,6 +20,7 @@ from dhd.stages.interim import write_interim
 from dhd.stages.judge import JudgingJob
 from dhd.stages.prepare import prepare_problems, read_problems
 from dhd.stages.running import run_bundle
+from support.studies import PROJECT_ROOT, SCRIPTED, write_problems
 
 ROSTER = json.dumps({"roles": [{"name": f"Adder {n}", "lens": "add"} for n in "ABCDE"]})
 NO_ROSTER = json.dumps({"roles": [{"name": "Adder", "lens": "add"}] * 5})
