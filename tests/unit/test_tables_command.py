@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from dhd.cli import main
+from dhd.report.options import load_options
 
 FAST = """
 analysis:
@@ -15,6 +16,8 @@ analysis:
   crossfit_null_draws: 20
   model_names: {oss: "First & best"}
 """
+RULES = "judging: {method: rules}\n"
+HOT = "{temperature: 1, max_tokens: 9}"
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +60,50 @@ def test_tables_without_a_config_are_the_expected_ones(
     found = pd.read_csv(tmp_path / "table_07.csv")
     columns = ["problems_n", "integrator_only_n", "majority_only_n", "strict_majority_n"]
     pd.testing.assert_frame_equal(found[columns], expected[columns])
+
+
+def test_the_settings_of_the_records_stand_in_for_a_config(tmp_path: Path) -> None:
+    """As README has it: `dhd tables --records results/<study>/records`."""
+    settings = tmp_path / "settings.yaml"
+    assert load_options(None, tmp_path).decoding is None
+    settings.write_text(
+        "decoding: {recruiter: {temperature: 0.9, max_tokens: 128}}\n"
+        "judging: {method: rules}\nanalysis: {model_names: {m: Mine}}\n"
+        "studies: {integrator: {temperature: 0.5, max_tokens: 96}, repeats: {problems: 3}}\n"
+    )
+    found = load_options(None, tmp_path)
+    assert found.settings.model_names == {"m": "Mine"}
+    # Rules ask no evaluator, and repeats asked the integrator with a sampling of their own.
+    assert found.decoding == {
+        "recruiter": (0.9, 128),
+        "hypothesizer": (0.7, 4096),
+        "integrator": (0.0, 4096),
+        "integrator_replays": (0.5, 96),
+    }
+    assert load_options(_config(tmp_path), tmp_path).settings.model_names == {"oss": "First & best"}
+
+
+@pytest.mark.parametrize(
+    ("sections", "roles"),
+    [
+        ("judging: {method: llm, evaluator: j}", {"evaluator"}),
+        ("analysis: {}", {"evaluator"}),
+        ("judging: {method: rules}", set()),
+        ("judging: {method: rules}\nstudies: {evaluators: {models: [j, k]}}", {"evaluator"}),
+        ("judging: {method: rules}\nstudies: {protocols: {hint_writer: j}}", {"evaluator"}),
+        (f"{RULES}studies: {{integrator: {HOT}}}", set()),
+        (
+            f"judging: {{method: rules}}\nstudies: {{protocols: {{actor: {HOT}}}}}",
+            {"protocol_solver"},
+        ),
+    ],
+)
+def test_only_roles_that_were_asked_have_a_line(
+    tmp_path: Path, sections: str, roles: set[str]
+) -> None:
+    decoding = load_options(_config(tmp_path, sections)).decoding
+    assert decoding is not None
+    assert set(decoding) == {"recruiter", "hypothesizer", "integrator"} | roles
 
 
 def test_bad_records_give_one_error_and_no_file(

@@ -14,7 +14,7 @@ ROLES: Final = ("recruiter", "hypothesizer", "integrator", "evaluator")
 
 
 def table_27(context: AnalysisContext) -> pd.DataFrame:
-    """Return temperature and largest completion of every role (paper Table 27).
+    """Return temperature and largest completion of every role that was asked (paper Table 27).
 
     Raises
     ------
@@ -22,7 +22,10 @@ def table_27(context: AnalysisContext) -> pd.DataFrame:
         Without a config, since records do not hold decoding settings.
     """
     if context.decoding is None:
-        raise Absent("decoding settings are in the config, and none was given")
+        raise Absent(
+            "decoding settings are in the study's config: give it with --config (the records have "
+            "no settings.yaml)"
+        )
     given = context.decoding
     roles = [role for role in ROLES if role in given]
     roles += [role for role in given if role not in ROLES]

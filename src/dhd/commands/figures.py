@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     from dhd.report.options import load_options
     from dhd.wording import number_of
 
-    options = load_options(args.config)
+    options = load_options(args.config, args.records)
     paths, absent = write_figures(_tables(args, options), options.settings, args.out)
     for name in absent:
         print(f"absent: {name}: no numbers for it")

@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
     from dhd.report.options import load_options
     from dhd.report.writers import write_tables, written_line
 
-    options = load_options(args.config)
+    options = load_options(args.config, args.records)
     records = load_records(args.records)
     computed = compute_tables(records, options.settings, decoding=options.decoding)
     paths = write_tables(computed, options.settings, args.out)

@@ -79,6 +79,8 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "hypothesizer": "Hypothesizer",
         "integrator": "Integrator",
         "evaluator": "Evaluator",
+        "integrator_replays": "Integrator, repeated studies",
+        "protocol_solver": "Solver, protocols",
     },
 }
 

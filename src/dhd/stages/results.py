@@ -12,13 +12,11 @@ def make_tables(study: Study, records: Path, out: Path) -> list[str]:
     """Compute and write all tables; return what is absent and why, for the log."""
     from dhd.analysis.registry import compute_tables
     from dhd.records import load_records
+    from dhd.report.options import asked_decoding
     from dhd.report.writers import write_tables, written_line
 
-    decoding: dict[str, tuple[float, int]] = {
-        role: (setting.temperature, setting.max_tokens)
-        for role, setting in study.settings.decoding.by_role().items()
-    }
-    settings = study.settings.analysis
+    chosen, settings = study.settings, study.settings.analysis
+    decoding = asked_decoding(chosen.decoding, chosen.judging, chosen.studies)
     computed = compute_tables(load_records(records), settings, decoding=decoding)
     paths = write_tables(computed, settings, out)
     absent = [f"absent: {name}: {reason}" for name, reason in computed.absent.items()]
