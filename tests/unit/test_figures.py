@@ -144,6 +144,10 @@ def test_missing_values_are_drawn_and_named_as_missing() -> None:
     flips, heat, dots = (tables[f"figure_0{i}"].copy() for i in (4, 7, 6))
     flips.loc[0, ["helpful_share_pct", "harmful_share_pct"]] = np.nan
     assert "no flips" in _texts(_drawn("figure_04", flips))
+    flips.loc[0, "flip_rate_pct"] = np.nan
+    texts = _texts(_drawn("figure_04", flips))
+    answer = str(flips.loc[0, "proposed_answer"]).capitalize()
+    assert f"{answer} answer\nno messages" in texts
     heat.loc[0, "share_of_flips_pct"] = np.nan
     texts = _texts(_drawn("figure_07", heat.drop(index=len(heat) - 1)))
     assert "no flips" in texts

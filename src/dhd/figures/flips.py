@@ -74,8 +74,9 @@ def _draw_row(axes: Axes, y: float, row: pd.Series) -> None:
 
 
 def _row_label(row: pd.Series) -> str:
-    rate = "no messages" if pd.isna(row["flip_rate_pct"]) else percent(row["flip_rate_pct"])
-    return f"{str(row['proposed_answer']).capitalize()} answer\nflip rate {rate}"
+    rate = row["flip_rate_pct"]
+    said = "no messages" if pd.isna(rate) else f"flip rate {percent(rate)}"
+    return f"{str(row['proposed_answer']).capitalize()} answer\n{said}"
 
 
 def draw(frame: pd.DataFrame, labels: Labels) -> Figure:
