@@ -272,6 +272,33 @@ def test_user_rows(tmp_path, changes, match):
     fails(match, "user", user(tmp_path, **changes))
 
 
+def test_all_bad_lines_of_a_user_file_are_named_in_one_error(tmp_path):
+    good = {"problem_id": "p", "problem": "x", "reference": "1", "answer_format": "integer"}
+    rows = [good, good | {"answer_format": "essay"}, good, good | {"problem_id": "q", "note": 1}]
+    path = tmp_path / "own.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(BenchmarkError) as caught:
+        load_benchmark("own", BenchmarkSettings(loader="user", path=str(path)), path)
+    head, *lines = str(caught.value).split("\n  ")
+    assert head == "3 lines to mend:"
+    assert [line.split(": ")[:2] for line in lines] == [
+        [f"{path}:2", "answer_format"],
+        [f"{path}:3", "problem_id"],
+        [f"{path}:4", "note"],
+    ]
+
+
+def test_of_many_bad_lines_twenty_are_named(tmp_path):
+    path = tmp_path / "own.jsonl"
+    path.write_text("{}\n" * 23)
+    with pytest.raises(BenchmarkError) as caught:
+        load_benchmark("own", BenchmarkSettings(loader="user", path=str(path)), path)
+    lines = str(caught.value).splitlines()
+    assert lines[0] == "23 lines to mend:"
+    assert lines[-2].startswith(f"  {path}:20: ")
+    assert lines[-1] == "  and 3 more"
+
+
 def test_user_torn_line(tmp_path):
     path = user(tmp_path)
     path.write_text(path.read_text()[:-20])

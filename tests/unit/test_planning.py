@@ -378,5 +378,9 @@ def test_the_command_prints_powers(
 def test_a_benchmark_that_is_not_downloaded_is_named(tmp_path: Path) -> None:
     study = study_of(tmp_path, 2)
     (tmp_path / "data" / "lab_bench.jsonl").unlink()
-    with pytest.raises(ConfigError, match="lab_bench"):
+    with pytest.raises(ConfigError) as caught:
         make_plan(study, Assumptions(), 1)
+    text = str(caught.value)
+    assert text.startswith("benchmarks.lab_bench.path = ")
+    assert f"for stand-ins run `dhd stand-ins --out {tmp_path / 'data'}`" in text
+    assert "download" not in text

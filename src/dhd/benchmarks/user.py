@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from string import ascii_uppercase
 from typing import Self
 
@@ -17,6 +18,8 @@ from dhd.errors import BenchmarkError
 from dhd.problems import AnswerFormat, Problem
 
 PATTERNS = ("*.jsonl",)
+#: Most bad lines that an error names.
+_SHOWN = 20
 #: How a reference may write its option letters: B, B OR D (either) · BD, B,D, B; D (both).
 _LETTERS = {
     "choice": re.compile(r"[A-Z](?: OR [A-Z])*"),
@@ -75,42 +78,63 @@ class UserRow(Strict):
 def load_user(loading: Loading) -> Loaded:
     """Load a user's JSONL; the uid is ``<benchmark key>:<problem_id>``.
 
-    Unknown keys are refused; errors name file, line and key.
+    Unknown keys are refused; an error names file, line and key of the first bad lines.
     """
     file = loading.source.read(PATTERNS)
     loaded = Loaded()
     lines: dict[str, int] = {}
+    faults: list[str] = []
     for number, line in text_lines(decode(file)):
-        row = _parse(file, number, line)
-        first = lines.setdefault(row.problem_id, number)
-        if first != number:
-            raise BenchmarkError(
-                f"{file.path}:{number}: problem_id: found {row.problem_id!r} again, "
-                f"first on line {first}; expected unique ids"
-            )
-        loaded.problems.append(
-            Problem(
-                problem_uid=f"{loading.key}:{row.problem_id}",
-                benchmark=loading.key,
-                problem=row.problem,
-                reference=row.reference,
-                answer_format=row.answer_format,
-                options=row.options,
-                stratum=row.stratum,
-                unit=row.unit,
-                license=row.license,
-                source=row.source or f"{file.name} line {number}",
-                source_sha256=file.sha256,
-            )
-        )
+        try:
+            row = _parse(line, number, lines)
+        except BenchmarkError as error:
+            faults.append(f"{file.path}:{number}: {error}")
+            continue
+        loaded.problems.append(_problem(row, number, file, loading.key))
+    if faults:
+        raise BenchmarkError(_faults_text(faults))
     return loaded
 
 
-def _parse(file: SourceFile, number: int, line: str) -> UserRow:
+def _parse(line: str, number: int, lines: dict[str, int]) -> UserRow:
+    """Return a line's row; ``lines`` says where each id was first."""
     try:
-        return UserRow.model_validate_json(line)
+        row = UserRow.model_validate_json(line)
     except ValidationError as error:
-        raise BenchmarkError(f"{file.path}:{number}: {describe(error, line)}") from error
+        raise BenchmarkError(describe(error, line)) from error
+    first = lines.setdefault(row.problem_id, number)
+    if first != number:
+        raise BenchmarkError(
+            f"problem_id: found {row.problem_id!r} again, first on line {first}; expected "
+            "unique ids"
+        )
+    return row
+
+
+def _problem(row: UserRow, number: int, file: SourceFile, key: str) -> Problem:
+    return Problem(
+        problem_uid=f"{key}:{row.problem_id}",
+        benchmark=key,
+        problem=row.problem,
+        reference=row.reference,
+        answer_format=row.answer_format,
+        options=row.options,
+        stratum=row.stratum,
+        unit=row.unit,
+        license=row.license,
+        source=row.source or f"{file.name} line {number}",
+        source_sha256=file.sha256,
+    )
+
+
+def _faults_text(faults: Sequence[str]) -> str:
+    """Return one message: a single fault in its line, several below their number."""
+    if len(faults) == 1:
+        return faults[0]
+    shown = [f"\n  {fault}" for fault in faults[:_SHOWN]]
+    if len(faults) > _SHOWN:
+        shown.append(f"\n  and {len(faults) - _SHOWN} more")
+    return f"{len(faults)} lines to mend:{''.join(shown)}"
 
 
 def count_user(source: Source) -> int:

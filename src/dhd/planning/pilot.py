@@ -14,6 +14,7 @@ from dhd.planning.counts import Counts, Line, Tally
 from dhd.planning.judges import PlannedRules
 from dhd.planning.parts import BenchmarkPilot
 from dhd.problems import Problem
+from dhd.stages.absent import absent_fault, local_path
 
 
 def run_pilot(study: Study, assumptions: Assumptions, sample: int | None) -> dict[Line, Tally]:
@@ -53,15 +54,11 @@ def load_problems(study: Study, benchmark: str) -> tuple[Problem, ...]:
         When it is neither.
     """
     entry = study.settings.benchmarks[benchmark]
-    if entry.path is not None:
-        path = study.resolve(entry.path)
-    else:
+    path = local_path(study, benchmark)
+    if path is None:
         path = StudyPaths.of(study.settings.study).folder / "downloads" / benchmark
     if not path.exists():
-        raise ConfigError(
-            f"benchmarks.{benchmark}: {path} does not exist; put the upstream files there, or "
-            f"download a remote benchmark with `snakemake {path}`, then plan"
-        )
+        raise ConfigError(absent_fault(study, benchmark))
     return load_benchmark(benchmark, entry, path).problems
 
 

@@ -16,6 +16,7 @@ from dhd.journal.holders import journals_of_problems, note_problems
 from dhd.layout import Shard, StudyPaths, cut_bundles, cut_shards
 from dhd.problems import Problem
 from dhd.requests import Generate
+from dhd.stages.absent import absent_fault, local_path
 from dhd.stages.prepare import read_problems
 
 Stage = Literal["deliberation", "judging", "replays", "protocols"]
@@ -55,13 +56,9 @@ def study_bundles(study: Study, benchmark: str, stage: Stage) -> dict[str, tuple
     """
     settings = study.settings
     entry = settings.benchmarks[benchmark]
-    path = None if entry.path is None else study.resolve(entry.path)
+    path = local_path(study, benchmark)
     if path is not None and not path.exists():
-        places = " and ".join(dict.fromkeys(map(str, (Path.cwd(), study.root))))
-        raise ConfigError(
-            f"benchmarks.{benchmark}.path = {entry.path!r}: no such file or folder; put the "
-            f"upstream files there or correct the path (looked below {places})"
-        )
+        raise ConfigError(absent_fault(study, benchmark))
     count = problem_count(benchmark, entry, path)
     shards = cut_shards(benchmark, count, settings.shards.problems)
     return cut_bundles(shards, bundle_size(study, stage))
