@@ -101,7 +101,8 @@ def test_names_cannot_inject_markup() -> None:
     ours = _gains(model=[name])
     outcome = compare_tables(_gains(model=[name]), ours, LABELS)
     files = render_comparison(outcome, 1.0)
-    one_sided = render_comparison(compare_tables(_gains(), ours, LABELS), 1.0)
+    both = {"table_24": pd.concat([_gains()["table_24"], ours["table_24"]])}
+    one_sided = render_comparison(compare_tables(_gains(), both, LABELS), 1.0)
     for rendered in (files, one_sided):
         assert b"<img" not in rendered["comparison.html"] + rendered["comparison.md"]
     assert b"&lt;img" in one_sided["comparison.html"]
@@ -143,14 +144,16 @@ def test_nothing_in_common_is_said(
     # Seeds and counts over all models are in both, and say nothing of the models.
     (tmp_path / "text_claims.csv").write_text(
         "claim_id,quantity,value,unit,model\nloo_bootstrap_seed,s,7,seed,\n"
+        "system_tokens_low,t,18,thousand_tokens,mine\nmasking_outcomes,m,880,n,mine\n"
         "cells_with_wrong_helpful,c,3,n,\nbootstrap_level,l,95,pct,\n"
     )
     assert _run(published, tmp_path, tmp_path / "out") == 2
     said = capsys.readouterr()
     assert "nothing to compare" in said.err
-    assert "whose models are Gemma, OSS; here they are mine" in said.err
+    assert f"none of your models (mine) is among those of {published} (Gemma, OSS)" in said.err
     for suffix in ("md", "html", "csv"):
         assert f"{tmp_path}/out/comparison.{suffix}" in said.out
+    assert "only published" not in (tmp_path / "out" / "comparison.md").read_text()
 
 
 def test_what_was_chosen_is_not_compared() -> None:
@@ -201,6 +204,33 @@ def test_published_numbers_are_found_from_any_folder(
     assert (tmp_path / "same" / "comparison.md").is_file()
     assert _run(tmp_path / "none", published, tmp_path / "out") == 2
     assert f"--published {tmp_path}/none: no such folder; give the" in capsys.readouterr().err
+
+
+def test_claims_of_other_models_are_not_compared() -> None:
+    """A claim's id names no model: 18 thousand tokens of OSS are not those of another one."""
+    columns = {"claim_id": ["system_tokens_low", "macro"], "unit": ["thousand_tokens", "pp"]}
+    theirs = pd.DataFrame({**columns, "value": [18.0, 1.0], "model": ["OSS", "Gemma"]})
+    ours = pd.DataFrame({**columns, "value": [2.0, 1.0], "model": ["mine", "gemma"]})
+    outcome = compare_tables({"text_claims": theirs}, {"text_claims": ours}, LABELS)
+    assert [item.row for item in outcome.compared] == ["macro"]
+    assert [(item.side, item.what) for item in outcome.one_sided] == [
+        ("published", "system_tokens_low"),
+        ("ours", "system_tokens_low"),
+    ]
+
+
+def test_what_one_side_lacks_is_listed_by_table(published: Path, tmp_path: Path) -> None:
+    tables = tmp_path / "tables"
+    tables.mkdir()
+    for name in ("table_24.csv", "table_06.csv"):
+        shutil.copy(published / name, tables / name)
+    path = tables / "table_06.csv"
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:2]))
+    _run(published, tables, tmp_path / "out")
+    text = (tmp_path / "out" / "comparison.md").read_text()
+    lines = [line for line in text.splitlines() if line.startswith("| table_06 | only published |")]
+    assert len(lines) == 1
+    assert lines[0].endswith(" more |")
 
 
 def test_tolerance_must_be_a_number_from_zero_on(published: Path, tmp_path: Path) -> None:

@@ -72,14 +72,16 @@ def run(args: argparse.Namespace) -> int:
     paths = write_files(args.out, render_comparison(outcome, args.tolerance))
     print(f"Written: {', '.join(map(str, paths))}")
     if not outcome.compared:
-        theirs, own = (
-            ", ".join(sorted(named_models(tables, labels).values())) or "none"
-            for tables in (published, ours)
+        theirs, own = named_models(published, labels), named_models(ours, labels)
+        shown = [", ".join(sorted(names.values())) or "none" for names in (own, theirs)]
+        why = (
+            f"no measured number of {args.tables} has a counterpart in {args.published}"
+            if theirs.keys() & own.keys()
+            else f"none of your models ({shown[0]}) is among those of {args.published} ({shown[1]})"
         )
         raise RecordsError(
-            f"nothing to compare: no measured number of {args.tables} has a counterpart in "
-            f"{args.published}, whose models are {theirs}; here they are {own} "
-            "(analysis.model_names in the config given with --config says how they are shown)"
+            f"nothing to compare: {why}; analysis.model_names in the config given with --config "
+            "says how models are shown"
         )
     print(summary(outcome, args.tolerance))
     return int(any(item.exceeds(args.tolerance) for item in outcome.compared))

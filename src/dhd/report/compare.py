@@ -232,6 +232,12 @@ def _spellings(labels: Labels, column: str, *frames: pd.DataFrame) -> set[str]:
     return {canonical(labels, column, value) for frame in frames for value in frame[column]}
 
 
+def _differ(labels: Labels, row: Row, other: Row) -> bool:
+    """Tell whether both rows name a model and not the same: claims match by their id alone."""
+    names = {canonical(labels, "model", one.get("model")) for one in (row, other)}
+    return "" not in names and len(names) > 1
+
+
 def _compare_table(
     table: str, published: pd.DataFrame, ours: pd.DataFrame, labels: Labels
 ) -> Iterator[Comparison | OneSided]:
@@ -249,7 +255,7 @@ def _compare_table(
     quantities = _quantities([c for c in columns["published"] if c in columns["ours"]])
     for key, row in theirs.items():
         shown = _shown(labels, telling, row)
-        if key not in own:
+        if key not in own or _differ(labels, row, own[key]):
             yield OneSided(table, "published", shown)
             continue
         for quantity in quantities:
@@ -257,7 +263,7 @@ def _compare_table(
             if found is not None:
                 yield found
     for key, row in own.items():
-        if key not in theirs:
+        if key not in theirs or _differ(labels, row, theirs[key]):
             yield OneSided(table, "ours", _shown(labels, telling, row))
 
 

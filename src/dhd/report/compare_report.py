@@ -16,6 +16,7 @@ from dhd.report.markdown import markdown_table
 from dhd.wording import number_of
 
 _HEADS = ("Row", "Quantity", "Published", "Ours", "Difference", "Distance", "Intervals", "Verdict")
+_LISTED = 4
 _TITLE = "Comparison with the published numbers"
 
 
@@ -72,16 +73,24 @@ def _table_grid(table: str, items: list[Comparison], tolerance: float) -> Grid:
 
 
 def _one_sided_grid(items: Sequence[OneSided]) -> Grid:
+    """Return one row a table and side, with the first things that the other side lacks."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for item in items:
+        found.setdefault((item.table, item.side), []).append(item.what)
     rows = tuple(
         GridRow(
-            (_own(item.table), _own(f"only {item.side}"), (Fragment(item.what, foreign=True),)),
-            rule=False,
+            (_own(table), _own(f"only {side}"), (Fragment(_some(what), foreign=True),)), rule=False
         )
-        for item in items
+        for (table, side), what in found.items()
     )
     columns = tuple(GridColumn(_own(head), (), "l") for head in ("Table", "Side", "What"))
     caption = _own("Not compared: the other side does not have it.")
     return Grid("one_sided", "On one side only", caption, columns, rows)
+
+
+def _some(things: Sequence[str]) -> str:
+    more = f"; and {len(things) - _LISTED:,} more" if len(things) > _LISTED else ""
+    return "; ".join(things[:_LISTED]) + more
 
 
 def summary(outcome: Outcome, tolerance: float) -> str:
@@ -138,7 +147,7 @@ def render_comparison(outcome: Outcome, tolerance: float) -> dict[str, bytes]:
         frozenset(i for i, item in enumerate(items) if item.exceeds(tolerance))
         for _, items in by_table
     ]
-    if outcome.one_sided:
+    if outcome.compared and outcome.one_sided:
         grids.append(_one_sided_grid(outcome.one_sided))
         marks.append(frozenset())
     first = summary(outcome, tolerance)

@@ -27,7 +27,7 @@ _CHOSEN_CLAIMS: Final = re.compile(
     | separated_of_.* | crossfit_problems_of_.* | identical_input_pairs_.*
     | crossfit_(folds|selection_blocks|actions|split_fold_value)
     | sensitivity_(problems_per_benchmark|(new|reference)_blocks|conditions_per_block)
-    | masking_(messages|repetitions|conditions|calls_.*|outcomes_per_repetition|cases_.*)
+    | masking_(messages|repetitions|conditions|calls_.*|outcomes(_per_repetition)?|cases_.*)
     | masking_wh_anchors
     | system_(protocols|cells|cost_problems)
     | evaluator_(models|replay_submissions) | compound_triplets_per_model
