@@ -14,10 +14,12 @@ from dhd.cli import main
 from dhd.config.load import Study, load_study
 from dhd.errors import ConfigError
 from dhd.planning.assumptions import Assumptions, Throughput
+from dhd.planning.counts import Line
 from dhd.planning.judges import AssumedRules
 from dhd.planning.measured import measured_assumptions
 from dhd.planning.pilot import evenly
 from dhd.planning.plan import PlanRow, gpu_hours, make_plan
+from dhd.planning.report import plan_lines
 from dhd.problems import Problem
 from dhd.simulation.files import write_stand_ins
 from dhd.stages.deliberate import DeliberationJob
@@ -356,6 +358,39 @@ def test_the_command_prints_and_writes_a_plan(
     assert sum(float(row["calls"]) for row in rows) == 2 * 8 * 61
     assert main([*command[:3], "--sample", "none"]) == 2
     assert "--sample = 'none'" in capsys.readouterr().err
+
+
+def test_the_command_warns_of_a_model_that_a_run_would_miss(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = {"engine": "vllm", "path": "models/gone/x", "max_model_len": 2048}
+    (tmp_path / "models.yaml").write_text(yaml.safe_dump({"models": {"m": model}}))
+    row = {"problem_id": "p", "problem": "1?", "reference": "1", "answer_format": "integer"}
+    (tmp_path / "own.jsonl").write_text(json.dumps(row))
+    study = {
+        "study": "s",
+        "models_file": str(tmp_path / "models.yaml"),
+        "families": {"f": {"actor": "m"}},
+        "benchmarks": {"own": {"loader": "user", "path": str(tmp_path / "own.jsonl")}},
+        "judging": {"method": "rules"},
+    }
+    (tmp_path / "config.yaml").write_text(yaml.safe_dump(study))
+    assert main(["plan", "--config", str(tmp_path / "config.yaml")]) == 0
+    warning = (
+        "dhd: warning: a run would be refused: models.m.path = 'models/gone/x': no such folder"
+    )
+    assert capsys.readouterr().err.startswith(warning)
+
+
+def test_rows_that_share_their_jobs_with_another_say_so() -> None:
+    def row(stage: str, shards: int, jobs: int) -> PlanRow:
+        line = Line("protocols", stage, "f", "m", "b")
+        return PlanRow(line, 4.0, 10.0, 0.0, 0.0, 0.0, 0.0, shards, jobs)
+
+    lines = plan_lines([row("first", 3, 2), row("second", 0, 0)])
+    assert [line.split()[-2:] for line in lines[1:4]] == [["3", "2"], ["-", "-"], ["3", "2"]]
+    assert lines[4].startswith("-: in the shards and jobs of the family's first protocol")
+    assert len(plan_lines([row("first", 3, 2)])) == 3
 
 
 def test_the_command_prints_powers(

@@ -50,11 +50,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the plan, or the power of designs."""
+    import sys
+
     from dhd.config.load import load_study_file
+    from dhd.staging import absent_models
 
     study = load_study_file(args.config, root=Path.cwd())
     lines = _power(study, args) if args.power else _plan(study, args)
     print("\n".join(lines))
+    for fault in absent_models(study):
+        print(f"dhd: warning: a run would be refused: {fault}", file=sys.stderr)
     return 0
 
 

@@ -19,6 +19,8 @@ _POWER_HEAD: Final = (
     "blocks", "problems", "calls", "W+", "W-", "C+", "C-", "false", "planted", "power", "blocked",
 )  # fmt: skip
 _TEXT_COLUMNS: Final = 4
+_SHARED: Final = "-"
+_SHARING: Final = f"{_SHARED}: in the shards and jobs of the family's first protocol"
 PLAN_COLUMNS: Final = (
     "part",
     "stage",
@@ -40,10 +42,12 @@ def plan_lines(rows: Sequence[PlanRow]) -> list[str]:
     """Return a plan as aligned lines: a head, a line per part, stage and model, and the sum."""
     cells = [[*key, *_sums(group)] for key, group in summed(rows).items()]
     total = ["total", "", "", "", *_sums(rows)]
-    return aligned([list(_PLAN_HEAD), *cells, total], texts=_TEXT_COLUMNS)
+    lines = aligned([list(_PLAN_HEAD), *cells, total], texts=_TEXT_COLUMNS)
+    return [*lines, _SHARING] if any(cell[-1] == _SHARED for cell in cells) else lines
 
 
 def _sums(rows: Sequence[PlanRow]) -> list[str]:
+    shards, jobs = [row.shards for row in rows], [row.jobs for row in rows]
     error = sum(row.calls_se**2 for row in rows) ** 0.5
     return [
         f"{sum(row.calls for row in rows):,.0f}",
@@ -51,8 +55,7 @@ def _sums(rows: Sequence[PlanRow]) -> list[str]:
         f"{sum(row.prompt_tokens for row in rows) / 1e6:,.2f}",
         f"{sum(row.output_tokens for row in rows) / 1e6:,.2f}",
         f"{sum(row.gpu_hours for row in rows):,.1f}",
-        f"{sum(row.shards for row in rows):,}",
-        f"{sum(row.jobs for row in rows):,}",
+        *(f"{sum(counts):,}" if any(counts) else _SHARED for counts in (shards, jobs)),
     ]
 
 

@@ -27,9 +27,14 @@ def refuse_absent_models(study: Study) -> None:
     ConfigError
         All of them in one message: file, key, value and what would be right.
     """
-    faults = list(_faults(study))
+    faults = absent_models(study)
     if faults:
         raise ConfigError(faults_text(faults, study.settings.models_file))
+
+
+def absent_models(study: Study) -> list[str]:
+    """Return what :func:`refuse_absent_models` would say, a line a model."""
+    return list(_faults(study))
 
 
 def _faults(study: Study) -> Iterator[str]:
