@@ -10,5 +10,6 @@ with rule_job(snakemake) as job:
     bundles = [Path(path) for path in snakemake.input.bundles]
     judgements = [Path(path) for path in snakemake.input.judgements]
     *_, settings, versions = (Path(path) for path in snakemake.output)
-    collect_records(job.study, bundles, judgements, settings.parent)
+    for line in collect_records(job.study, bundles, judgements, settings.parent):
+        job.say(line)
     write_provenance(job.study, settings, versions)

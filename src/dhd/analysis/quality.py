@@ -12,6 +12,7 @@ import pandas as pd
 from dhd.analysis.context import Absent, AnalysisContext, TableFunction
 from dhd.analysis.frames import percent
 from dhd.messages import FIELD_NAMES, POOL_SIZE
+from dhd.records.failures import counted_reasons, reason_counts
 from dhd.records.schemas import LOO_SIZES, PROTOCOLS, REPEATED_STUDIES
 
 _KEYS: Final = ["model", "integrator", "benchmark", "stage"]
@@ -42,6 +43,9 @@ _STATUSES: Final = MappingProxyType(
 )
 
 
+#: Statuses without a reason to tell: an outcome without an answer is a wrong one, and protocol
+#: runs have no status.
+_USABLE: Final = ("ok", "no_answer", "")
 _COUNTS: Final = (*_STATUSES.values(), "judged_n", "complete_fields_n")
 _POOL: Final = ["model", "integrator", "benchmark"]
 
@@ -54,7 +58,8 @@ def quality(context: AnalysisContext) -> pd.DataFrame:
     that a row which is there but failed or is unjudged is no missing one. Messages that were
     delivered but not judged count as unjudged, and so do protocol runs, which have no status,
     without a judgement. ``complete_fields_n`` is the number of messages with all six structured
-    fields, blank in other stages.
+    fields, blank in other stages. ``reasons`` counts why messages are not usable and outcomes not
+    observed, where the records tell it.
 
     Raises
     ------
@@ -78,7 +83,8 @@ def quality(context: AnalysisContext) -> pd.DataFrame:
         rows[name] = pd.Categorical(rows[name].astype("str"), categories=list(order))
     rows = rows.sort_values(_KEYS, ignore_index=True)
     counts = {name: "Int64" for name in rows.columns if name.endswith("_n")}
-    return rows.astype({**dict.fromkeys(_KEYS, "str"), **counts})
+    ordered = rows[[*(name for name in rows.columns if name != "reasons"), "reasons"]]
+    return ordered.astype({**dict.fromkeys((*_KEYS, "reasons"), "str"), **counts})
 
 
 def _messages(context: AnalysisContext) -> pd.DataFrame:
@@ -152,16 +158,23 @@ def _keyed(
             "status": rows.get("status", ""),
             "judged_n": rows[judged].notna(),
             "complete_fields_n": False,
+            "reason": rows.get("reason"),
         },
         index=rows.index,
     )
 
 
 def _counted(part: pd.DataFrame) -> pd.DataFrame:
-    """Count rows by key, status and judgement."""
+    """Count rows by key, status and judgement, and say why some are not usable."""
     marks = {name: part["status"] == status for status, name in _STATUSES.items()}
     grouped = part.assign(**marks).groupby(_KEYS, observed=True)
-    return grouped[list(_COUNTS)].sum().assign(rows_n=grouped.size())
+    lacking = part[~part["status"].isin(_USABLE)]
+    reasons = {
+        key: counted_reasons(reason_counts(rows))
+        for key, rows in lacking.groupby(_KEYS, observed=True)
+    }
+    counted = grouped[list(_COUNTS)].sum().assign(rows_n=grouped.size())
+    return counted.assign(reasons=[reasons.get(key) for key in counted.index])
 
 
 TABLES: Final = MappingProxyType[str, TableFunction]({"quality": quality})

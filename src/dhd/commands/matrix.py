@@ -42,23 +42,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the matrix of Table 4, what it leaves out, and the places of tables and figures."""
     from dhd.records import read_table
+    from dhd.records.failures import study_failures
     from dhd.report.frames import read_tables
-    from dhd.wording import number_of
 
     folder = StudyPaths.of(args.study).folder
     if not (folder / "tables" / "table_04.csv").is_file():
         raise RecordsError(_no_tables(folder))
     tables = read_tables(folder / "tables")
     messages = read_table("messages", folder / "records" / "messages.parquet")
-    judged = messages["proposal_correct"].dropna()
-    right = f", {judged.mean():.0%} right" if len(judged) else ", none judged"
-    print(f"\nStudy {args.study}: {number_of(len(messages), 'message')}{right}")
+    print(f"\nStudy {args.study}: {_messages_line(messages)}")
     print("W wrong, C correct answer; + helpful, 0 neutral, - harmful effect on the integrator\n")
     print("\n".join(matrix_lines(tables["table_04"])))
     if "left_out" in tables:
         print("\n".join(["", *left_out_lines(tables["left_out"])]))
+    if failures := study_failures(folder):
+        print("\n".join(["", "Lacking, and why", *failures]))
     print(f"\nTables   {folder}/tables/\nFigures  {folder}/figures/figure_04.png and others")
     return 0
+
+
+def _messages_line(messages: pd.DataFrame) -> str:
+    """Return how many messages there are, and how many of them state a right answer."""
+    from dhd.wording import number_of
+
+    there = messages[(messages["status"] == "ok").to_numpy()]
+    judged = there["proposal_correct"].dropna()
+    of = f"{len(there):,} of " if len(there) < len(messages) else ""
+    right = f", {judged.mean():.0%} right" if len(judged) else ", none judged" if len(there) else ""
+    return f"{of}{number_of(len(messages), 'message')}{right}"
 
 
 def matrix_lines(table: pd.DataFrame) -> list[str]:

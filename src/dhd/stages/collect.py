@@ -14,6 +14,7 @@ from dhd.config.load import Study
 from dhd.errors import EngineError, RecordsError
 from dhd.layout import StudyPaths
 from dhd.records import TABLES, load_records, read_table, write_table
+from dhd.records.failures import failure_lines
 from dhd.stages.interim import interim_table, read_interim
 from dhd.stages.judge import cells_of
 
@@ -30,8 +31,10 @@ _IDENTITIES = dict.fromkeys(("protocol_runs", "evaluations"), ("answered_by", "j
 
 def collect_records(
     study: Study, bundles: Sequence[Path], judgements: Sequence[Path], folder: Path
-) -> None:
+) -> list[str]:
     """Join what bundles produced into a records folder, checked as a whole.
+
+    Returns which messages and outcomes are lacking and why, for the log.
 
     Parameters
     ----------
@@ -67,7 +70,8 @@ def collect_records(
     write_table("outcomes", outcomes, folder / "outcomes.parquet")
     write_table("evaluations", evaluations, folder / "evaluations.parquet")
     write_table("protocol_runs", runs, folder / "protocol_runs.parquet")
-    load_records(folder)
+    records = load_records(folder)
+    return failure_lines(records.messages, records.outcomes)
 
 
 def _finished(name: str, paths: Iterable[Path]) -> pd.DataFrame:
