@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from dhd.cli import main
@@ -206,6 +207,9 @@ def put_study(name: str, begun: float, *, is_finished: bool = False) -> None:
     if is_finished:
         for shard in ("00000-00003", "00004-00007", "00008-00011", "00012-00015"):
             put_status(folder, shard, state="done", problems_done=4, answered=100)
+        for made in ("records", "tables", "figures"):
+            (folder / made).mkdir()
+        (folder / "records" / "versions.json").touch()
     os.utime(folder / "status" / "plan.json", (begun, begun))
 
 
@@ -244,6 +248,60 @@ def test_one_study_is_shown_as_a_whole(results: Path, capsys: pytest.CaptureFixt
     assert {one["study"] for one in json.loads(capsys.readouterr().out)} == {"ready", "other"}
     assert main(["status", "--json", "--study", "other"]) == 0
     assert json.loads(capsys.readouterr().out)["study"] == "other"
+
+
+def test_a_study_without_its_results_is_not_finished(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All shards are done, but collect_records crashed."""
+    put_study("ready", 2000, is_finished=True)
+    put_study("crashed", 3000, is_finished=True)
+    folder = results / "crashed"
+    (folder / "records" / "versions.json").unlink()
+    (folder / "logs").mkdir()
+    (folder / "logs" / "collect_records.log").write_text("ValueError: merge")
+    assert main(["status"]) == 0
+    said = capsys.readouterr().out
+    assert "Study crashed: finished" not in said
+    assert "Left     nothing to ask" in said
+    assert (
+        "Results  no records yet in results/crashed/records/; see "
+        "results/crashed/logs/collect_records.log; `" in said
+    )
+    assert "--configfile config/x.yaml` makes them" in said
+    assert main(["status", "--json", "--study", "crashed"]) == 0
+    assert json.loads(capsys.readouterr().out)["finished"] is False
+
+
+def test_messages_that_are_lacking_are_counted_by_reason(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put_study("other", 1000)
+    put_study("s", 2000, is_finished=True)
+    rows = {"model": "m", "problem_uid": "p", "status": "failed", "reason": "no_roster: cut"}
+    path = results / "s" / "bundles" / ALPHA / "0000.messages.parquet"
+    path.parent.mkdir(parents=True)
+    pd.DataFrame([rows] * 5).to_parquet(path)
+    (path.parent / "0001.messages.parquet").write_text("cut short")
+    reasons = "m: no messages for 1 of 1 problem: no_roster (cut) ×1; see decoding.recruiter"
+    assert main(["status", "--study", "s"]) == 0
+    assert f"Lacking  {reasons}" in capsys.readouterr().out
+    assert main(["status"]) == 0
+    assert f"0 failed, 0.0 GPU-h\n  {reasons}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("made", "job"), [("tables", "make_tables"), ("figures", "make_figures")])
+def test_lacking_tables_and_figures_are_said(results: Path, made: str, job: str) -> None:
+    put_study("s", 2000, is_finished=True)
+    folder = results / "s"
+    assert study_overview(folder).is_finished
+    (folder / made).rmdir()
+    (folder / "logs").mkdir()
+    (folder / "logs" / f"{job}.log").write_text("error")
+    overview = study_overview(folder)
+    assert overview.is_asked
+    assert not overview.is_finished
+    assert f"no {made} yet in {folder / made}/; see {folder}/logs/{job}.log" in overview.lacking
 
 
 def test_a_study_goes_on_with_its_own_config_and_profile(results: Path) -> None:

@@ -71,12 +71,12 @@ def _all_studies(results: Path) -> tuple[list[Overview], list[str]]:
 
 def _lines(overviews: Sequence[Overview], unknown: Sequence[str]) -> list[str]:
     """Return unknown and finished studies in one line each, then the others as a whole."""
-    from dhd.status.report import report_lines, summary_line
+    from dhd.status.report import report_lines, summary_lines
 
     if len(overviews) == 1:
         parts = [report_lines(overviews[0])]
     else:
-        finished = [summary_line(one) for one in overviews if one.is_finished]
+        finished = [line for one in overviews if one.is_finished for line in summary_lines(one)]
         parts = [finished, *(report_lines(one) for one in overviews if not one.is_finished)]
     lines: list[str] = []
     for part in filter(None, ([*unknown], *parts)):

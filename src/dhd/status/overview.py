@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from dhd.records.failures import study_failures
 from dhd.status.engines import Engines, count_engines
 from dhd.status.files import read_engines
+from dhd.status.outputs import lacking_results
 from dhd.status.plan import StudyPlan, plan_path, read_plan
 from dhd.status.shards import Progress, count_progress
 
@@ -37,18 +39,33 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """The state of one study at one time (seconds since the epoch)."""
+    """The state of one study at one time (seconds since the epoch).
+
+    Attributes
+    ----------
+    lacking
+        Results that are not there though all shards are done, and what to do; empty otherwise.
+    failures
+        Which messages and outcomes are lacking and why, in lines.
+    """
 
     study: str
     time: float
     groups: Mapping[str, Progress]
     engines: Engines
     estimate: Estimate
+    lacking: str = ""
+    failures: tuple[str, ...] = ()
+
+    @property
+    def is_asked(self) -> bool:
+        """Return whether all shards are done."""
+        return _is_asked(self.groups)
 
     @property
     def is_finished(self) -> bool:
-        """Return whether all shards are done."""
-        return all(one.done == one.shards for one in self.groups.values())
+        """Return whether all shards are done and the results are there."""
+        return self.is_asked and not self.lacking
 
 
 def study_overview(folder: Path, now: float | None = None) -> Overview:
@@ -72,7 +89,19 @@ def study_overview(folder: Path, now: float | None = None) -> Overview:
     place = plan_path(folder)
     documents = read_engines(place.parent, without=place.name)
     engines = count_engines(plan, documents, now, plan.stale_after_s)
-    return Overview(plan.study, now, groups, engines, _estimate(plan, groups, engines))
+    return Overview(
+        study=plan.study,
+        time=now,
+        groups=groups,
+        engines=engines,
+        estimate=_estimate(plan, groups, engines),
+        lacking=lacking_results(folder) if _is_asked(groups) else "",
+        failures=tuple(study_failures(folder)),
+    )
+
+
+def _is_asked(groups: Mapping[str, Progress]) -> bool:
+    return all(one.done == one.shards for one in groups.values())
 
 
 def _estimate(plan: StudyPlan, groups: Mapping[str, Progress], engines: Engines) -> Estimate:

@@ -36,19 +36,21 @@ def report_lines(overview: Overview) -> list[str]:
         *_aligned([_HEAD, *rows]),
         "",
         *_failure_lines(overview),
+        *(f"Lacking  {line}" for line in overview.failures),
         *_engine_lines(overview),
         *_estimate_lines(overview),
     ]
 
 
-def summary_line(overview: Overview) -> str:
-    """Return the state of a finished study in one line."""
+def summary_lines(overview: Overview) -> list[str]:
+    """Return the state of a finished study: one line, and one a kind of lacking result."""
     total = _total(overview.groups.values())
-    return (
+    head = (
         f"Study {overview.study}: finished, {number_of(total.shards, 'shard')}, "
         f"{number_of(total.answered, 'request')} answered, {total.failed.total():,} failed, "
         f"{_gpu_hours('all', overview):,.1f} GPU-h"
     )
+    return [head, *(f"  {line}" for line in overview.failures)]
 
 
 def report_document(overview: Overview) -> dict[str, Any]:
@@ -56,6 +58,9 @@ def report_document(overview: Overview) -> dict[str, Any]:
     estimate = overview.estimate
     return {
         "study": overview.study,
+        "finished": overview.is_finished,
+        "lacking_results": overview.lacking,
+        "lacking_rows": list(overview.failures),
         "time": overview.time,
         "stages": {
             name: {
@@ -153,8 +158,9 @@ def _engine_lines(overview: Overview) -> list[str]:
 def _estimate_lines(overview: Overview) -> list[str]:
     estimate = overview.estimate
     lines = []
-    if overview.is_finished:
-        return ["Left     nothing to ask"]
+    if overview.is_asked:
+        left = ["Left     nothing to ask"]
+        return [*left, f"Results  {overview.lacking}"] if overview.lacking else left
     if estimate.engine_hours:
         pace = (
             f"about {_duration(estimate.hours)} with the engines that are up"
