@@ -225,3 +225,6 @@ def test_decoding_table_lists_roles_in_order() -> None:
         ["evaluator", 0.0, 4096],
         ["judge", 0.5, 10],
     ]
+    # The claim is about recruiter, integrator and evaluator alone.
+    found = {claim.claim_id: claim.value for claim in claims.decoding_claims(context)}
+    assert found == {"temperature_other_roles": 0.0}

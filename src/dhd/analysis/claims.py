@@ -22,6 +22,7 @@ from dhd.analysis.context import (
     Claim,
     ClaimFunction,
 )
+from dhd.analysis.decoding import ROLES
 from dhd.analysis.effects import effect_shares
 from dhd.analysis.frames import percent_of
 from dhd.analysis.majority import MAJORITY, table_07
@@ -78,7 +79,8 @@ def decoding_claims(context: AnalysisContext) -> Iterator[Claim]:
     """Yield the temperatures, as far as the config gives them."""
     if context.decoding is None:
         raise Absent("decoding settings are in the config, and none was given")
-    temperatures = {role: float(value[0]) for role, value in context.decoding.items()}
+    given = context.decoding
+    temperatures = {role: float(given[role][0]) for role in ROLES if role in given}
     if "hypothesizer" in temperatures:
         value = temperatures.pop("hypothesizer")
         name = "temperature_hypothesizer"
