@@ -60,6 +60,27 @@ def interrupt_twice(process: subprocess.Popen[str]) -> None:
 
 
 @pytest.mark.workflow
+def test_after_a_kill_the_same_command_names_resume(
+    running: subprocess.Popen[str], tmp_path: Path
+) -> None:
+    os.killpg(running.pid, signal.SIGKILL)
+    running.communicate()
+
+    def again(*options: str) -> tuple[int, str]:
+        ran = subprocess.run([*running.args, *options], capture_output=True, text=True)  # type: ignore[misc]
+        return ran.returncode, ran.stdout + ran.stderr
+
+    code, output = again()
+    assert code == 1
+    assert "dhd resume --profile profiles/local" in output
+    assert "LockException" not in output
+    assert again("-n")[0] == 0
+    assert again("--unlock")[0] == 0
+    assert not list(tmp_path.glob(".snakemake/locks/*"))
+    assert again("-n")[0] == 0
+
+
+@pytest.mark.workflow
 @pytest.mark.parametrize(
     ("stop", "name"),
     [(terminate, "SIGTERM"), (interrupt_all, "SIGINT"), (interrupt_twice, "SIGINT")],

@@ -168,8 +168,27 @@ def test_faulty_settings_stop_before_the_first_job(
 ) -> None:
     result = snakemake(tmp_path, write_config(tmp_path, **sections), check=False)
     assert result.returncode != 0
-    assert expected in result.stdout + result.stderr
+    output = result.stdout + result.stderr
+    assert expected in output
+    assert "common.smk" not in output
+    assert "Traceback" not in output
     assert not (tmp_path / "results").exists()
+
+
+def test_a_dry_run_warns_of_a_model_that_is_not_there(tmp_path: Path) -> None:
+    write_problems(tmp_path / "problems.jsonl", 2)
+    models = {"m": {"engine": "vllm", "path": "models/nowhere-at-all/x", "max_model_len": 2048}}
+    (tmp_path / "models.yaml").write_text(yaml.safe_dump({"models": models}))
+    config = write_config(
+        tmp_path,
+        models_file=str(tmp_path / "models.yaml"),
+        families={"alpha": {"actor": "m"}},
+        benchmarks={"own": {"loader": "user", "path": str(tmp_path / "problems.jsonl")}},
+        judging={"method": "rules"},
+    )
+    result = snakemake(tmp_path, config, options=("-n",))
+    fault = "a run would be refused: models.m.path = 'models/nowhere-at-all/x': no such folder"
+    assert fault in result.stdout + result.stderr
 
 
 def test_a_damaged_bundle_is_named(finished: Path) -> None:

@@ -1,3 +1,5 @@
+import sys
+
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -9,13 +11,15 @@ from dhd.errors import DhdError
 from dhd.layout import StudyPaths
 from dhd.prompts import PromptSet
 from dhd.schedulers.base import noted, prepare, write_notes
+from dhd.schedulers.command_line import is_dry_run, runs_jobs
+from dhd.schedulers.controller import refuse_left_lock
 from dhd.sites import site_file
 from dhd.stages.bundles import study_bundles
 from dhd.stages.jobs import check_plan, job_resources, judging_models
 from dhd.stages.parts import EVALUATORS, PROTOCOLS, SCAN, study_parts
 from dhd.stages.protocols import protocol_families, protocol_turns, turn_models
 from dhd.stages.settings import stage_digest
-from dhd.staging import models_to_stage
+from dhd.staging import absent_models, models_to_stage
 
 ROOT = Path(workflow.basedir)
 
@@ -41,16 +45,23 @@ try:
         for stage in ("deliberation", "judging", "replays", "protocols")
     }
     WARNINGS = []
+    if workflow.is_main_process and runs_jobs(sys.argv):
+        results = StudyPaths.of(STUDY.settings.study).folder
+        refuse_left_lock(WORKDIR, results, sys.argv)
+    elif workflow.is_main_process and is_dry_run(sys.argv):
+        WARNINGS += [f"a run would be refused: {one}" for one in absent_models(STUDY)]
     if STUDY.site is not None and workflow.is_main_process:
-        told, WARNINGS = prepare(STUDY.site, WORKDIR)
+        told, warnings = prepare(STUDY.site, WORKDIR)
         STUDY = replace(STUDY, site=told)
-        WARNINGS += check_plan(STUDY, jobs=workflow.resource_settings.nodes)
+        WARNINGS += warnings + check_plan(STUDY, jobs=workflow.resource_settings.nodes)
     elif STUDY.site is not None:
         STUDY = replace(STUDY, site=noted(STUDY.site, WORKDIR))
     for warning in WARNINGS:
         logger.warning(warning)
 except DhdError as error:
-    raise WorkflowError(str(error)) from None
+    # Not raised: Snakemake would put lines of this file around the message.
+    logger.error(str(error))
+    sys.exit(1)
 
 # A bundle may take many walltimes: `dhd.stages.tries` ends those that finish no request. Within
 # a job, whose walltime may be over, nothing is tried again.

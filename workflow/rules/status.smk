@@ -7,7 +7,6 @@ from dhd.status.plan import write_plan
 from dhd.status.planned import study_plan
 from dhd.staging import refuse_absent_models
 
-
 STOP = Stop(logger.warning, STUDY.settings.journal.drain_s)
 
 
@@ -17,7 +16,8 @@ onstart:
     try:
         refuse_absent_models(STUDY)
     except DhdError as error:
-        raise WorkflowError(str(error)) from None
+        logger.error(str(error))
+        sys.exit(1)
     note_controller()
     if STUDY.site is None:
         STOP.listen()

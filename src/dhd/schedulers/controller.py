@@ -6,14 +6,17 @@ import atexit
 import fcntl
 import json
 import os
+import shlex
 import signal
 import socket
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from dhd.errors import ConfigError
 from dhd.files import NO_FLOCK, replacing
+from dhd.status.command import profile_of
 
 _NOTE = Path(".snakemake", "dhd-controller.json")
 _NOTES = Path(".snakemake", "dhd-controllers")
@@ -91,6 +94,40 @@ def other_controller(folder: Path, *, trusts_notes: bool = True) -> str | None:
     return next(filter(None, alive), None)
 
 
+def refuse_left_lock(folder: Path, results: Path, command: Sequence[str]) -> None:
+    """Raise where a Snakemake that is gone has left its lock on a study's files.
+
+    Parameters
+    ----------
+    results
+        ``results/<study>``, as Snakemake names it below the folder.
+    command
+        The command line of the Snakemake that asks.
+
+    Raises
+    ------
+    ConfigError
+        With the command that goes on.
+    """
+    if not _is_locked(folder, results) or other_controller(folder) is not None:
+        return  # of a run that is there Snakemake itself speaks
+    profile = shlex.join(["--profile", profile_of(command) or "profiles/local"])
+    raise ConfigError(
+        f"{results}: the last run on it was killed and has left its lock. Go on with\n"
+        f"  dhd resume {profile} …\n"
+        "and the further arguments of this command, such as --configfile"
+    )
+
+
+def _is_locked(folder: Path, results: Path) -> bool:
+    """Return whether a lock of Snakemake holds outputs of a study."""
+    for lock in (folder / ".snakemake" / "locks").glob("*.output.lock"):
+        with suppress(OSError), lock.open(encoding="utf-8") as files:
+            if any(Path(name.strip()).is_relative_to(results) for name in files):
+                return True
+    return False
+
+
 def forget_controllers(folder: Path) -> None:
     """Remove the notes of all controllers of a folder: they are gone for sure."""
     for path in (folder / _NOTES).glob("*.json"):
@@ -129,7 +166,8 @@ def _running_here(folder: Path) -> str | None:
             is_here = (process / "cwd").samefile(folder)
         except OSError:
             continue
-        if is_here and _is_snakemake(words) and not _NO_CONTROLLER.intersection(words):
+        is_other = int(process.name) != os.getpid()
+        if is_here and is_other and _is_snakemake(words) and not _NO_CONTROLLER.intersection(words):
             return f"process {process.name} on this host"
     return None
 
