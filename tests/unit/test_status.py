@@ -11,7 +11,8 @@ import pytest
 
 from dhd.cli import main
 from dhd.errors import RecordsError
-from dhd.status.command import profile_of, rerun_command
+from dhd.schedulers.controller import profile_of
+from dhd.status.command import rerun_command
 from dhd.status.overview import Overview, study_overview
 from dhd.status.plan import BundlePlan, StagePlan, StudyPlan, read_plan, write_plan
 from dhd.status.report import report_document, report_lines

@@ -1,8 +1,7 @@
 import sys
 
-from dhd.schedulers.controller import note_controller
+from dhd.schedulers.controller import note_controller, profile_of
 from dhd.schedulers.stop import Stop
-from dhd.status.command import profile_of
 from dhd.status.plan import write_plan
 from dhd.status.planned import study_plan
 from dhd.staging import refuse_absent_models

@@ -16,7 +16,6 @@ from pathlib import Path
 
 from dhd.errors import ConfigError
 from dhd.files import NO_FLOCK, replacing
-from dhd.status.command import profile_of
 
 _NOTE = Path(".snakemake", "dhd-controller.json")
 _NOTES = Path(".snakemake", "dhd-controllers")
@@ -24,6 +23,15 @@ _NO_CONTROLLER = frozenset({"--mode", "-n", "--dry-run", "--dryrun", "--unlock"}
 """Words on the command line of a Snakemake that submits nothing, such as one inside a job."""
 _NEAREST = 4
 """Processes between a submit command and its Snakemake: shells, at most."""
+
+
+def profile_of(arguments: Sequence[str]) -> str:
+    """Return the profile on the command line of a Snakemake; empty where there is none."""
+    for at, word in enumerate(arguments):
+        name, equals, value = word.partition("=")
+        if name == "--profile":
+            return value if equals else next(iter(arguments[at + 1 :]), "")
+    return ""
 
 
 def note_controller() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import shutil
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 from dhd.config.reading import read_yaml
@@ -14,15 +13,6 @@ from dhd.status.plan import read_plan
 
 _LOCAL = "profiles/local"
 _CONFIGS = Path("config")
-
-
-def profile_of(arguments: Sequence[str]) -> str:
-    """Return the profile on the command line of a Snakemake; empty where there is none."""
-    for at, word in enumerate(arguments):
-        name, equals, value = word.partition("=")
-        if name == "--profile":
-            return value if equals else next(iter(arguments[at + 1 :]), "")
-    return ""
 
 
 def rerun_command(folder: Path) -> str | None:
