@@ -6,6 +6,7 @@ Outcomes are letters: T right, F wrong, N deferred; several letters accept sever
 import pytest
 
 from dhd.answers import compare_answers
+from dhd.answers.matching import compare_matching
 from dhd.problems import AnswerFormat, Problem
 
 OUTCOMES = {"T": True, "F": False, "N": None}
@@ -254,3 +255,10 @@ def test_choice_without_options(reference: str, submitted: str, accepted: str) -
 )  # fmt: skip
 def test_words(reference: str, submitted: str, accepted: str) -> None:
     assert accepts(judge("text", reference, submitted, None), accepted)
+
+
+def test_prose_for_pairs_is_deferred_for_lack_of_pairs() -> None:
+    comparison = compare_matching("P-2, Q-1", "the capital of Peru", None)
+    assert (comparison.equivalent, comparison.reason) == (None, "no_pairs")
+    unclear = compare_matching("see the key", "the capital of Peru", None)
+    assert (unclear.equivalent, unclear.reason) == (None, "reference_not_understood")

@@ -49,7 +49,10 @@ def compare_matching(reference: str, submitted: str, options: Sequence[str] | No
         values = _value_sequence(clean(submitted), gold)
         if values is not None:
             return Comparison(values, "matching_values")
-        return compare_choice(reference, submitted, options)
+        comparison = compare_choice(reference, submitted, options)
+        if comparison.reason == "reference_not_understood" and gold is not None:
+            return deferred("no_pairs")  # the reference is no option, but pairs
+        return comparison
     if gold is None:
         return deferred("reference_has_no_pairs")
     pairs = _oriented(pairs, gold)
