@@ -3,6 +3,7 @@
 import json
 import os
 import time
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -346,8 +347,16 @@ def test_two_thousand_shards_take_less_than_two_seconds(tmp_path: Path) -> None:
         put_owner(journals / name, NOW)
     for n in range(1000):
         put_engine(tmp_path, str(n), begun=NOW - 9, updated=NOW, answered=9)
+    lacking = {"model": "m", "problem_uid": "p", "status": "failed", "reason": "timeout"}
+    rows = pd.DataFrame([lacking] * 800)
+    for bundle, kind in product(bundles, ("messages", "outcomes")):
+        put_output(tmp_path, bundle.name, kind=kind)
+        rows.to_parquet(tmp_path / "bundles" / ALPHA / f"{bundle.name}.{kind}.parquet")
     # Time of the processor: other tests run beside this one.
     begun = time.process_time()
     overview = study_overview(tmp_path, NOW)
     assert time.process_time() - begun < 2
     assert counts(overview) == (2000, 0, 0)
+    assert (
+        overview.failures[1] == "m: 200,000 of 200,000 outcomes lacking: failed (timeout) ×200,000"
+    )

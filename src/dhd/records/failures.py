@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +20,7 @@ _ROSTER_HINT: Final = "; see decoding.recruiter.temperature and deliberation.max
 #: Statuses of rows that hold no observation; an outcome without an answer is one, a wrong one.
 _UNOBSERVED: Final = ("failed", "unjudged")
 _COLUMNS: Final = ("model", "problem_uid", "status", "reason")
+_NO_ROWS: Final = pa.table({name: pa.nulls(0) for name in _COLUMNS})
 _SHOWN: Final = 4
 _LONGEST: Final = 80
 
@@ -31,9 +33,11 @@ def reason_counts(rows: pd.DataFrame) -> Counter[str]:
     rows
         Messages or outcomes with ``status``, and ``reason`` where the records tell it.
     """
-    reasons = rows["reason"] if "reason" in rows else pd.Series(None, index=rows.index, dtype="str")
-    pairs = zip(rows["status"], reasons, strict=True)
-    return Counter(_reason(str(status), None if pd.isna(why) else why) for status, why in pairs)
+    counts = Counter[str]()
+    pairs = Counter(zip(rows["status"], _reasons(rows), strict=True))
+    for (status, why), n in pairs.items():
+        counts[_reason(str(status), None if pd.isna(why) else why)] += n
+    return counts
 
 
 def counted_reasons(counts: Counter[str]) -> str:
@@ -81,18 +85,15 @@ def study_failures(folder: Path) -> list[str]:
     else:
         bundles = folder / "bundles" / "deliberation"
         found = [sorted(bundles.glob(f"*/*/*.{kind}.parquet")) for kind in kinds]
-    messages, outcomes = (pd.concat(list(_read(paths)) or [_empty()]) for paths in found)
-    return failure_lines(messages, outcomes)
+    return failure_lines(*map(_read, found))
 
 
 def _message_lines(rows: pd.DataFrame) -> Iterator[str]:
     """Yield what is lacking of one model's messages."""
     lacking = rows[rows["status"] != "ok"]
-    is_absent = lacking["status"] == "failed"
-    if "reason" in lacking:
-        is_absent &= lacking["reason"].astype("str").str.startswith(_NO_ROSTER).fillna(False)
-    else:
-        is_absent &= False
+    is_absent = (lacking["status"] == "failed") & _reasons(lacking).str.startswith(
+        _NO_ROSTER, na=False
+    )
     pools = lacking[is_absent].drop_duplicates("problem_uid")
     if len(pools):
         problems = f"{len(pools):,} of {number_of(rows['problem_uid'].nunique(), 'problem')}"
@@ -105,6 +106,13 @@ def _message_lines(rows: pd.DataFrame) -> Iterator[str]:
         yield f"{len(others):,} of {number_of(written, 'message')} not usable: {counts}"
 
 
+def _reasons(rows: pd.DataFrame) -> pd.Series[str]:
+    """Return why rows are as they are; all missing where the records do not tell it."""
+    if "reason" in rows:
+        return rows["reason"].astype("str")
+    return pd.Series(None, index=rows.index, dtype="str")
+
+
 def _reason(status: str, why: str | None) -> str:
     if why is None:
         return status
@@ -114,15 +122,18 @@ def _reason(status: str, why: str | None) -> str:
     return f"{status} ({repr(why[:_LONGEST])[1:-1]})" if why else status
 
 
-def _read(paths: list[Path]) -> Iterator[pd.DataFrame]:
-    for path in paths:
-        try:
-            with pq.ParquetFile(path) as file:
-                names = [name for name in _COLUMNS if name in file.schema_arrow.names]
-                yield file.read(columns=names).to_pandas()
-        except (OSError, pa.ArrowException):
-            continue
+def _read(paths: Iterable[Path]) -> pd.DataFrame:
+    """Return the rows of all files, read side by side: there may be hundreds on a slow disk."""
+    with ThreadPoolExecutor() as pool:
+        tables = list(pool.map(_table, paths))
+    return pa.concat_tables([_NO_ROWS, *tables], promote_options="permissive").to_pandas()
 
 
-def _empty() -> pd.DataFrame:
-    return pd.DataFrame(columns=list(_COLUMNS), dtype="str")
+def _table(path: Path) -> pa.Table:
+    """Return the rows of one file; none where it cannot be read."""
+    try:
+        with pq.ParquetFile(path) as file:
+            names = [name for name in _COLUMNS if name in file.schema_arrow.names]
+            return file.read(columns=names, use_threads=False)
+    except (OSError, pa.ArrowException):
+        return _NO_ROWS
