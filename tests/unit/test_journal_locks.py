@@ -62,7 +62,7 @@ def test_without_flock_a_running_process_of_the_owners_number_is_not_the_owner_f
     lock.release()
 
 
-def test_a_lock_excludes_a_second_writer(path: Path) -> None:
+def assert_excludes_a_second_writer(path: Path) -> None:
     first, second = ShardLock(path), ShardLock(path)
     assert first.acquire()
     assert not second.acquire()
@@ -70,6 +70,10 @@ def test_a_lock_excludes_a_second_writer(path: Path) -> None:
     assert second.acquire()
     second.release()
     first.release()
+
+
+def test_a_lock_excludes_a_second_writer(path: Path) -> None:
+    assert_excludes_a_second_writer(path)
 
 
 def test_a_killed_writer_leaves_the_shard_free(path: Path) -> None:
@@ -165,12 +169,7 @@ def test_without_flock_the_owner_file_alone_decides(
         raise OSError(errno.ENOSYS, "Function not implemented")
 
     monkeypatch.setattr("fcntl.flock", refuse)
-    first, second = ShardLock(path), ShardLock(path)
-    assert first.acquire()
-    assert not second.acquire()
-    first.release()
-    assert second.acquire()
-    second.release()
+    assert_excludes_a_second_writer(path)
 
 
 def test_a_dead_workers_shard_is_freed_and_no_other(path: Path) -> None:

@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError(describe(error, None)) from error
     loaded = load_benchmark(args.key or args.loader, settings, args.path)
     problems = loaded.problems
-    print(f"{number_of(len(problems), 'problem')}")
+    print(number_of(len(problems), "problem"))
     print(f"strata: {_counts(problem.stratum or 'none' for problem in problems)}")
     print(f"answer formats: {_counts(problem.answer_format for problem in problems)}")
     print(f"licence: {_counts(problem.license or 'not given' for problem in problems)}")

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from dhd.files import replacing
+from dhd.journal import Witness
 
 _LOOK_EVERY_S = 1.0
 _LEFT_AFTER = 10
@@ -39,8 +40,7 @@ class RunFolder:
         self.count = workers
         self._seen: frozenset[str] = frozenset()
         self._seen_s = float("-inf")
-        self._beat_ns = 0
-        self._beat_s = time.monotonic()
+        self._witness = Witness()
 
     @classmethod
     @contextmanager
@@ -111,13 +111,11 @@ class RunFolder:
 
         Its beats are timed by this process's clock: those of nodes may differ.
         """
-        try:
-            beat_ns = (self.path / "leader").stat().st_mtime_ns
-        except OSError:
-            return not self.path.exists()
-        if beat_ns != self._beat_ns:
-            self._beat_ns, self._beat_s = beat_ns, time.monotonic()
-        return time.monotonic() - self._beat_s > stale_after_s
+        leader = self.path / "leader"
+        with contextlib.suppress(OSError):
+            if leader.exists():
+                return self._witness.quiet_s(leader) > stale_after_s
+        return not self.path.exists()
 
     def _is_left(self, stale_after_s: float) -> bool:
         """Return whether nobody has worked here for so long that clocks cannot be the reason."""

@@ -148,14 +148,26 @@ def end_controller() -> bool:
     for _ in range(_NEAREST):
         try:
             words = _words_of(Path("/proc", str(process)))
-            status = Path("/proc", str(process), "stat").read_text()
+            parent = parent_of(Path("/proc", str(process)))
         except OSError:
             return False
         if _is_snakemake(words):
             os.kill(process, signal.SIGTERM)
             return True
-        process = int(status.rpartition(")")[2].split()[1])
+        process = parent
     return False
+
+
+def parent_of(process: Path) -> int:
+    """Return the parent of a process, given by its folder in ``/proc``.
+
+    Raises
+    ------
+    OSError
+        When the process has ended.
+    """
+    after_name = (process / "stat").read_text().rpartition(")")[2]
+    return int(after_name.split()[1])
 
 
 def _words_of(process: Path) -> list[str]:

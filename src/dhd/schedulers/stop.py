@@ -15,6 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from dhd.schedulers.controller import parent_of
+
 _SHELLS = frozenset({"bash", "sh", "dash"})
 _LOOK_EVERY_S = 1.0
 
@@ -84,11 +86,8 @@ def _jobs_of(parent: int) -> Iterator[int]:
 
 def _children(parent: int) -> list[int]:
     found = []
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            after_name = status.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(after_name[1]) == parent:
-            found.append(int(status.parent.name))
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if parent_of(process) == parent:
+                found.append(int(process.name))
     return found

@@ -14,7 +14,7 @@ from dhd.config.audits import EvaluatorsSettings
 from dhd.config.load import Study
 from dhd.errors import ConfigError
 from dhd.records import load_records
-from dhd.stages.manifests import read_manifest, write_manifest
+from dhd.stages.manifests import earlier_draw, write_manifest
 
 _PARTS: Final = 3
 """Submissions of a triplet."""
@@ -29,12 +29,8 @@ class _Earlier:
     @classmethod
     def read(cls, path: Path, seed: int) -> _Earlier:
         """Read a manifest; nothing where there is none, or it was drawn by another seed."""
-        if not path.exists():
-            return cls()
-        document = read_manifest(path)
-        if document.get("seed") != seed:
-            return cls()
-        rows = [*document["submissions"], *document.get("set_aside", ())]
+        draw = earlier_draw(path, {"seed": seed})
+        rows = (*draw["submissions"], *draw.get("set_aside", ())) if draw else ()
         return cls([AuditSubmission(**row) for row in rows])
 
     def unchanged(self, current: Iterable[AuditSubmission]) -> list[AuditSubmission]:

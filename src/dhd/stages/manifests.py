@@ -44,8 +44,8 @@ def read_sample(path: Path) -> tuple[str, ...]:
     return tuple(problem["problem_uid"] for problem in read_manifest(path)["problems"])
 
 
-def earlier_problems(path: Path, head: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the problems of an earlier draw, first those of its sample, in their order.
+def earlier_draw(path: Path, head: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the manifest of an earlier draw; an empty one where there is none.
 
     Parameters
     ----------
@@ -54,12 +54,17 @@ def earlier_problems(path: Path, head: Mapping[str, Any]) -> tuple[str, ...]:
     head
         What a draw follows from, such as its seed: one that differs in it is another draw.
     """
-    if not path.exists():
+    document = read_manifest(path) if path.exists() else {}
+    is_same = all(document.get(name) == value for name, value in head.items())
+    return document if is_same else {}
+
+
+def earlier_problems(path: Path, head: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the problems of an earlier draw, first those of its sample, in their order."""
+    draw = earlier_draw(path, head)
+    if not draw:
         return ()
-    document = read_manifest(path)
-    if any(document.get(name) != value for name, value in head.items()):
-        return ()
-    return (*read_sample(path), *document.get("set_aside", ()))
+    return (*(one["problem_uid"] for one in draw["problems"]), *draw.get("set_aside", ()))
 
 
 def read_cases(path: Path, benchmark: str) -> tuple[Case, ...]:

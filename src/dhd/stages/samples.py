@@ -19,7 +19,7 @@ from dhd.config.protocols import ProtocolsSettings
 from dhd.config.studies import MaskingSettings, OrderSettings, RepeatsSettings
 from dhd.messages import POOL_SIZE
 from dhd.records import Records, load_records
-from dhd.stages.manifests import earlier_problems, read_manifest, write_manifest
+from dhd.stages.manifests import earlier_draw, earlier_problems, read_manifest, write_manifest
 from dhd.stages.prepare import read_problems
 from dhd.stages.settings import replay_digest
 from dhd.studies import Candidate, Case, choose_cases, message_of, sample_problems
@@ -52,14 +52,16 @@ def sample_repeats(study: Study, family: str, benchmark: str, records: Path, out
         "seed": settings.seed,
         "drawn_from": replay_digest(study, family),
     }
+    earlier = earlier_problems(out, head)
     candidates = _candidates(
         load_records(records),
         family,
         benchmark,
         by_stratum=_is_stratified(study, benchmark),
-        earlier=earlier_problems(out, head),
+        earlier=earlier,
     )
-    return _draw(out, head, candidates, wanted, f"repeats/{family}/{benchmark}")
+    label = f"repeats/{family}/{benchmark}"
+    return _draw(out, head, candidates, wanted, label=label, earlier=earlier)
 
 
 def sample_again(
@@ -97,7 +99,8 @@ def sample_protocols(study: Study, benchmark: str, problems: Path, out: Path) ->
     candidates = [Candidate(problem.problem_uid) for problem in read_problems(problems)]
     wanted = cast("ProtocolsSettings", settings.protocols).problems or len(candidates)
     head = {"study": "protocols", "benchmark": benchmark, "seed": settings.seed}
-    return _draw(out, head, candidates, wanted, f"protocols/{benchmark}")
+    label, earlier = f"protocols/{benchmark}", earlier_problems(out, head)
+    return _draw(out, head, candidates, wanted, label=label, earlier=earlier)
 
 
 def choose_masking(study: Study, family: str, records: Path, out: Path) -> str:
@@ -119,7 +122,9 @@ def choose_masking(study: Study, family: str, records: Path, out: Path) -> str:
     drawn_from = replay_digest(study, family)
     candidates = tuple(_maskable(context, family))
     wanted = {str(category): count for category, count in masking.cases.items()}
-    earlier = _earlier_cases(out, drawn_from)
+    draw = earlier_draw(out, {"drawn_from": drawn_from})
+    rows = (*draw["cases"], *draw.get("set_aside", ())) if draw else ()
+    earlier = [Case(**row) for row in rows]
     chosen = choose_cases(
         candidates,
         wanted,
@@ -147,16 +152,6 @@ def choose_masking(study: Study, family: str, records: Path, out: Path) -> str:
         if found[category] < count
     ]
     return "\n".join([*lines, f"{number_of(len(chosen), 'message')} of {family} to mask: {out}"])
-
-
-def _earlier_cases(manifest: Path, drawn_from: str) -> list[Case]:
-    """Return the cases of a manifest; none where it is not there or chose from other pools."""
-    if not manifest.exists():
-        return []
-    document = read_manifest(manifest)
-    if document.get("drawn_from") != drawn_from:
-        return []
-    return [Case(**case) for case in (*document["cases"], *document.get("set_aside", ()))]
 
 
 def _is_stratified(study: Study, benchmark: str) -> bool:
@@ -229,10 +224,15 @@ def _pool_rows(messages: pd.DataFrame, family: str) -> frozenset[tuple[str, int]
 
 
 def _draw(
-    out: Path, head: Mapping[str, Any], candidates: Sequence[Candidate], wanted: int, label: str
+    out: Path,
+    head: Mapping[str, Any],
+    candidates: Sequence[Candidate],
+    wanted: int,
+    *,
+    label: str,
+    earlier: Sequence[str],
 ) -> str:
-    """Draw a sample, the problems of the earlier draw in ``out`` first, and write it."""
-    earlier = earlier_problems(out, head)
+    """Draw a sample, the problems of an earlier draw first, and write it."""
     chosen = sample_problems(candidates, wanted, seed=head["seed"], label=label, earlier=earlier)
     return _write_sample(
         out,

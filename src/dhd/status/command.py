@@ -28,7 +28,7 @@ def rerun_command(folder: Path) -> str | None:
         profile, configs = plan.profile, list(plan.configs)
     except DhdError:
         profile, configs = "", []
-    configs = configs or [str(path) for path in _configs_of(folder.name)]
+    configs = configs or _configs_of(folder.name)
     if not configs:
         return None
     words = [_snakemake(), "--profile", profile or _LOCAL, "--configfile", *configs]
@@ -43,14 +43,13 @@ def _snakemake() -> str:
     return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
-def _configs_of(study: str) -> list[Path]:
+def _configs_of(study: str) -> list[str]:
     """Return the file in ``config/`` that describes a study of this name, the first of several."""
-    found = []
     for path in sorted(_CONFIGS.glob("*.yaml")):
         try:
             name = read_yaml(path).get("study")
         except DhdError:
             continue
         if name == study:
-            found.append(path)
-    return found[:1]
+            return [str(path)]
+    return []
